@@ -1,0 +1,1 @@
+//! The criteria: safe, drf, trf, robust, persistent

@@ -1,0 +1,1 @@
+//! Walking a state space: packed states, an exact visited set, limits, progress

@@ -1,0 +1,1 @@
+//! The memory models themselves, as plain small-step machines: SC, TSO, RA

@@ -1,0 +1,1 @@
+//! Random programs and brute force by the definitions, for tests only

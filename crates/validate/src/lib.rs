@@ -1,0 +1,1 @@
+//! Replays witnesses by the rules of the memory models alone
