@@ -1,1 +1,24 @@
-//! What a program is, and every language that a program can be written in
+//! What a program is, and every language that a program can be written in.
+//!
+//! The main type is [`Program`]: threads as automata over registers, one flat memory of named locations. Every front end makes it, every
+//! analysis reads it, and nothing else passes between them.
+
+pub mod expr;
+pub mod litmus;
+mod never;
+pub mod pal;
+pub mod parse;
+pub mod print;
+pub mod program;
+pub mod source;
+pub mod tpl;
+pub mod trencher;
+
+pub use expr::{BinaryOp, Domain, Expr, ProgramError, Relation, UnaryOp, Value};
+pub use parse::{ParseOptions, Parsed, parse};
+pub use program::{
+    Address, Copies, CopyNaming, CopyRef, Instance, Label, LabelId, LabelRef, Language, Location,
+    LocationId, Never, Op, Order, Place, PlaceId, PlaceKind, Point, PointId, Program, Register,
+    RegisterExpr, RegisterId, RmwAction, StateAtom, Thread, ThreadId, Transition,
+};
+pub use source::{Diagnostic, LineColumn, Severity, Source, Span};

@@ -1,0 +1,119 @@
+//! What is asked, and what is answered.
+
+use palisade_memory::{Criterion, Model, Witness};
+use std::time::Duration;
+
+/// Everything that can be set for a check.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The memory model.
+    pub model: Model,
+    /// The criterion.
+    pub criterion: Criterion,
+    /// How many threads search.
+    pub jobs: usize,
+    /// How long the search may take.
+    pub timeout: Option<Duration>,
+    /// How many bytes the process may hold.
+    pub memory: Option<u64>,
+    /// Which reductions are on.
+    pub reductions: Reductions,
+    /// Look for races on all locations even where some are `nonatomic` (drf).
+    pub all_locations: bool,
+    /// Find every violation instead of the first (where the criterion can).
+    pub all: bool,
+    /// Under RA, read a `seqcst` access as fence, access, fence.
+    pub seqcst_as_fences: bool,
+}
+
+/// What makes a search smaller without changing its verdict. Each can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reductions {
+    /// Run steps that touch no memory together with the step before them.
+    pub local_steps: bool,
+    /// Forget registers that will not be read again.
+    pub dead_registers: bool,
+    /// Treat states that differ by a swap of identical threads as one.
+    pub symmetry: bool,
+    /// Explore independent accesses in one order only.
+    pub partial_order: bool,
+    /// Dismiss statically what lies on no critical cycle.
+    pub static_filter: bool,
+}
+
+impl Reductions {
+    /// All on.
+    pub const ALL: Reductions = Reductions {
+        local_steps: true,
+        dead_registers: true,
+        symmetry: true,
+        partial_order: true,
+        static_filter: true,
+    };
+    /// All off.
+    pub const NONE: Reductions = Reductions {
+        local_steps: false,
+        dead_registers: false,
+        symmetry: false,
+        partial_order: false,
+        static_filter: false,
+    };
+}
+
+impl Options {
+    /// The question with everything else as usual: one searching thread, no limits, all reductions.
+    pub fn new(model: Model, criterion: Criterion) -> Self {
+        Options {
+            model,
+            criterion,
+            jobs: 1,
+            timeout: None,
+            memory: None,
+            reductions: Reductions::ALL,
+            all_locations: false,
+            all: false,
+            seqcst_as_fences: false,
+        }
+    }
+}
+
+/// The answer to a question about a program.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Holds, violated, or unknown.
+    pub verdict: Verdict,
+    /// The run that shows the violation; several where all were wanted.
+    pub witnesses: Vec<Witness>,
+    /// What it took.
+    pub stats: Stats,
+    /// What the user should know beside the verdict, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The criterion holds.
+    Holds,
+    /// It is violated.
+    Violated,
+    /// Not decided, and why.
+    Unknown(String),
+}
+
+/// What a search took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// States stored.
+    pub states: u64,
+    /// Steps taken between states.
+    pub transitions: u64,
+    /// Reachability questions asked.
+    pub queries: u64,
+    /// Questions dismissed without a search.
+    pub pruned: u64,
+    /// Time.
+    pub wall: Duration,
+    /// The most memory that the process held.
+    pub peak_memory_bytes: u64,
+}

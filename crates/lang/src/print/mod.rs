@@ -1,0 +1,1 @@
+//! Printing a program in another language, or its own.

@@ -1,0 +1,533 @@
+//! The one form that every front end produces and every analysis reads: threads as automata over registers,
+//! one flat memory of named locations.
+
+use crate::expr::{BinaryOp, Domain, Expr, Relation, Value};
+use crate::source::{Source, Span};
+
+/// Index of a location in [`Program::locations`]. The location's *address* is something else: see [`Location::address`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LocationId(pub u32);
+
+/// Index of a thread's code in [`Program::threads`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ThreadId(pub u32);
+
+/// Index of a register in [`Thread::registers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RegisterId(pub u32);
+
+/// Index of a control point in [`Thread::points`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PointId(pub u32);
+
+/// Index of a label in [`Thread::labels`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LabelId(pub u32);
+
+/// Index of a place for a fence in [`Program::places`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PlaceId(pub u32);
+
+macro_rules! index_type {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// The index as `usize`.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+index_type!(LocationId, ThreadId, RegisterId, PointId, LabelId, PlaceId);
+
+/// The language in which a program was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// `.pal`
+    Pal,
+    /// Trencher's and Persist's automata.
+    Trencher,
+    /// Rocker's toy language.
+    Tpl,
+    /// herd's litmus tests.
+    Litmus,
+}
+
+/// A concurrent program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The name that the program gives itself.
+    pub name: Option<String>,
+    /// Its text.
+    pub source: Source,
+    /// The language of the text.
+    pub language: Language,
+    /// The range of values.
+    pub domain: Domain,
+    /// The memory. Elements of an array stand together, in order.
+    pub locations: Vec<Location>,
+    /// The code of the threads, in the order of the text. One entry may stand for several copies.
+    pub threads: Vec<Thread>,
+    /// What must not happen.
+    pub nevers: Vec<Never>,
+    /// Where a fence can be put into the text.
+    pub places: Vec<Place>,
+}
+
+/// One location of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// As the user writes it: `x`, `flag[1]`, or an address such as `17` for automata.
+    pub name: String,
+    /// The number that stands for the location in pointers. Ascending in [`Program::locations`].
+    pub address: Value,
+    /// The value at the beginning.
+    pub initial: Value,
+    /// Takes plain loads and stores only; a data race on it is a violation under RA.
+    pub nonatomic: bool,
+    /// The array that it is an element of: the id of element 0, and the number of elements.
+    pub array: Option<(LocationId, u32)>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// The code of a thread, and how many copies of it run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// The name in the text.
+    pub name: String,
+    /// How many copies run.
+    pub copies: Copies,
+    /// How copies are called.
+    pub copy_naming: CopyNaming,
+    /// The registers; all start as 0, but for `me`.
+    pub registers: Vec<Register>,
+    /// The register that holds the copy's number from the beginning, where the code uses `me`.
+    /// Copies of a thread without it are interchangeable.
+    pub me: Option<RegisterId>,
+    /// The control points.
+    pub points: Vec<Point>,
+    /// Where each copy begins.
+    pub initial: PointId,
+    /// The instructions, sorted by [`Transition::from`]; see [`Thread::outgoing`].
+    pub transitions: Vec<Transition>,
+    /// The labels of statements.
+    pub labels: Vec<Label>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// How many copies of a thread's code run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Copies {
+    /// Just one, without a number.
+    One,
+    /// `thread t[n]`: that many.
+    Fixed(u32),
+    /// `thread t[*]`: any number.
+    Any,
+}
+
+/// How the copies of a thread are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CopyNaming {
+    /// `t[0]`, `t[1]`, …
+    Bracket,
+    /// `t`, `t_1`, … as Persist calls them.
+    Underscore,
+}
+
+/// A register of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// The user's name; `None` for a register that only holds a value within a statement.
+    pub name: Option<String>,
+    /// Where it is declared, or the expression whose value it holds.
+    pub span: Span,
+}
+
+/// A control point. A point without outgoing transitions is the thread's end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The state's name, in automata.
+    pub name: Option<String>,
+    /// Whether a thread that stands here is inside an `atomic` block. Points are made so that this is known.
+    pub atomic: bool,
+    /// Where a fence would be written to stand just before everything that leaves this point.
+    pub place: Option<PlaceId>,
+    /// The statement that begins here.
+    pub span: Span,
+}
+
+/// One instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// Where it can be executed.
+    pub from: PointId,
+    /// Where the thread is afterwards.
+    pub to: PointId,
+    /// What it does.
+    pub op: Op,
+    /// The text that it comes from.
+    pub span: Span,
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Nothing.
+    Skip,
+    /// Sets a register (the value is taken into the domain).
+    Assign(RegisterId, RegisterExpr),
+    /// Goes on only where the condition is not 0.
+    Assume(RegisterExpr),
+    /// Goes on where the condition is not 0; otherwise the thread stops, and that is an error of the program.
+    Assert(RegisterExpr),
+    /// Reads memory into a register.
+    Load {
+        /// Gets the value.
+        register: RegisterId,
+        /// Which location.
+        address: Address<RegisterId>,
+        /// As written, or `Acquire`.
+        order: Order,
+    },
+    /// Writes memory (the value is taken into the domain).
+    Store {
+        /// Which location.
+        address: Address<RegisterId>,
+        /// What is written.
+        value: RegisterExpr,
+        /// As written, or `Release`.
+        order: Order,
+    },
+    /// Reads and writes memory in one step.
+    Rmw {
+        /// Gets the value that was read.
+        register: Option<RegisterId>,
+        /// Which location.
+        address: Address<RegisterId>,
+        /// What is done.
+        action: RmwAction,
+        /// As written, or `AcqRel`.
+        order: Order,
+    },
+    /// Reads memory once it holds a value in the given relation to `value`; until then no event happens.
+    Wait {
+        /// Gets the value that was read.
+        register: Option<RegisterId>,
+        /// Which location.
+        address: Address<RegisterId>,
+        /// The relation that the value read must have …
+        relation: Relation,
+        /// … to this one.
+        value: RegisterExpr,
+        /// As written, or `Acquire`.
+        order: Order,
+    },
+    /// A fence. Only `SeqCst` does anything in the models that we have.
+    Fence(Order),
+    /// From here to the matching end no other thread touches memory.
+    AtomicBegin,
+    /// The end of the block.
+    AtomicEnd,
+}
+
+/// What a read-modify-write does. Operands are evaluated before it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RmwAction {
+    /// `cas`: writes `desired` if `expected` was read, and is a load otherwise.
+    CompareAndSwap {
+        /// What must be there.
+        expected: RegisterExpr,
+        /// What is written.
+        desired: RegisterExpr,
+    },
+    /// `bcas`: waits for `expected` and writes `desired`.
+    BlockingCompareAndSwap {
+        /// What must be there.
+        expected: RegisterExpr,
+        /// What is written.
+        desired: RegisterExpr,
+    },
+    /// `fadd` and its relatives: writes `old OP operand`.
+    Fetch(BinaryOp, RegisterExpr),
+    /// `xchg`.
+    Exchange(RegisterExpr),
+}
+
+/// An expression in a thread's code.
+pub type RegisterExpr = Expr<RegisterId>;
+
+/// Which location an access touches.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Address<A> {
+    /// A location by its name.
+    Direct(LocationId),
+    /// An element of an array; a program error where the index is out of range.
+    Element {
+        /// Element 0.
+        first: LocationId,
+        /// How many elements there are.
+        length: u32,
+        /// Which one.
+        index: Expr<A>,
+    },
+    /// The location whose address is the value; a program error where there is none.
+    Pointer(Expr<A>),
+}
+
+/// The order of an access or a fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Order {
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+impl Order {
+    /// How it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::Relaxed => "relaxed",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcqRel => "acqrel",
+            Order::SeqCst => "seqcst",
+        }
+    }
+}
+
+/// A label of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The name.
+    pub name: String,
+    /// The points at which the labelled statement is about to be executed: one for each inlined copy.
+    pub points: Vec<PointId>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// `never e;`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Never {
+    /// Must be 0 in every reachable state.
+    pub condition: Expr<StateAtom>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// What a `never` can speak of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum StateAtom {
+    /// 1 if the thread is about to execute the labelled statement.
+    At(CopyRef, LabelRef),
+    /// A register.
+    Register(CopyRef, RegisterId),
+    /// The content of memory. A program error in the address makes the `never` false in that state.
+    Memory(Box<Address<StateAtom>>),
+    /// 1 where no thread can move and not all have ended.
+    Deadlock,
+}
+
+/// One copy of a thread, or some copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CopyRef {
+    /// The code.
+    pub thread: ThreadId,
+    /// The copy's number. `None`: the only copy, or (for [`StateAtom::At`]) some copy.
+    /// For [`Copies::Any`], different numbers stand for any distinct copies.
+    pub copy: Option<u32>,
+}
+
+/// A label in a `never`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LabelRef {
+    /// A label of the thread.
+    Label(LabelId),
+    /// The thread's end.
+    End,
+}
+
+/// A place in the source text where a fence can be put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The thread it belongs to; `None` in a function that several threads call.
+    pub thread: Option<ThreadId>,
+    /// What kind of place it is.
+    pub kind: PlaceKind,
+    /// The name of the state, or the label of the statement.
+    pub name: Option<String>,
+    /// The statement (for [`PlaceKind::BeforeStatement`]), the closing brace, or the first transition that leaves the state.
+    pub span: Span,
+}
+
+/// What kind of place a [`Place`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PlaceKind {
+    /// Before a statement.
+    BeforeStatement,
+    /// At the closing brace of a block.
+    BlockEnd,
+    /// In an automaton: before everything that leaves a state.
+    State,
+}
+
+/// A running copy of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// Its code.
+    pub thread: ThreadId,
+    /// Its number among the copies of that code; also the value of `me`.
+    pub copy: u32,
+    /// What it is called.
+    pub name: String,
+}
+
+impl Thread {
+    /// The instructions that leave a point.
+    pub fn outgoing(&self, point: PointId) -> &[Transition] {
+        let begin = self.transitions.partition_point(|t| t.from < point);
+        let length = self.transitions[begin..].partition_point(|t| t.from == point);
+        &self.transitions[begin..begin + length]
+    }
+
+    /// Whether a thread that stands here has ended.
+    pub fn is_end(&self, point: PointId) -> bool {
+        self.outgoing(point).is_empty()
+    }
+
+    /// The name of a copy.
+    pub fn copy_name(&self, copy: u32) -> String {
+        match (self.copies, self.copy_naming) {
+            (Copies::One, _) => self.name.clone(),
+            (_, CopyNaming::Bracket) => format!("{}[{copy}]", self.name),
+            (_, CopyNaming::Underscore) if copy == 0 => self.name.clone(),
+            (_, CopyNaming::Underscore) => format!("{}_{copy}", self.name),
+        }
+    }
+
+    /// Puts the transitions into the order that [`Thread::outgoing`] needs. The order among the transitions of one point stays.
+    pub fn sort_transitions(&mut self) {
+        self.transitions.sort_by_key(|t| t.from);
+    }
+}
+
+impl Program {
+    /// Whether some thread has any number of copies.
+    pub fn is_parameterised(&self) -> bool {
+        self.threads.iter().any(|t| t.copies == Copies::Any)
+    }
+
+    /// The same program with `copies` copies of each thread that has any number of them.
+    /// A `never` about more distinct copies than there are is left out: it cannot be true.
+    pub fn with_copies(&self, copies: u32) -> Program {
+        let mut program = self.clone();
+        let mut instantiated = vec![false; program.threads.len()];
+        for (thread, is_new) in program.threads.iter_mut().zip(&mut instantiated) {
+            if thread.copies == Copies::Any {
+                thread.copies = Copies::Fixed(copies);
+                *is_new = true;
+            }
+        }
+        program.nevers = crate::never::for_distinct_copies(&program.nevers, &instantiated, copies);
+        program
+    }
+
+    /// The running copies, in the order of the text. A thread with any number of copies counts as none.
+    pub fn instances(&self) -> Vec<Instance> {
+        let mut instances = Vec::new();
+        for (index, thread) in self.threads.iter().enumerate() {
+            let copies = match thread.copies {
+                Copies::One => 1,
+                Copies::Fixed(copies) => copies,
+                Copies::Any => 0,
+            };
+            for copy in 0..copies {
+                instances.push(Instance {
+                    thread: ThreadId(index as u32),
+                    copy,
+                    name: thread.copy_name(copy),
+                });
+            }
+        }
+        instances
+    }
+
+    /// The code of a thread.
+    pub fn thread(&self, thread: ThreadId) -> &Thread {
+        &self.threads[thread.index()]
+    }
+
+    /// A location.
+    pub fn location(&self, location: LocationId) -> &Location {
+        &self.locations[location.index()]
+    }
+
+    /// The location with this address, if there is one.
+    pub fn location_at(&self, address: Value) -> Option<LocationId> {
+        let first = self.locations.first()?.address;
+        // Addresses are consecutive in nearly every program.
+        if let Ok(guess) = usize::try_from(address.wrapping_sub(first))
+            && self
+                .locations
+                .get(guess)
+                .is_some_and(|l| l.address == address)
+        {
+            return Some(LocationId(guess as u32));
+        }
+        self.locations
+            .binary_search_by_key(&address, |l| l.address)
+            .ok()
+            .map(|index| LocationId(index as u32))
+    }
+
+    /// The same program with a fence (`SeqCst`) at each of these places.
+    ///
+    /// Every point at such a place becomes two, with the fence between them: whoever was to arrive at the point executes the fence
+    /// first. Labels stay with the statement, behind the fence.
+    pub fn with_fences(&self, places: &[PlaceId]) -> Program {
+        let mut program = self.clone();
+        for thread in &mut program.threads {
+            for index in 0..thread.points.len() {
+                let point = &thread.points[index];
+                let Some(place) = point.place.filter(|p| places.contains(p)) else {
+                    continue;
+                };
+                let before = PointId(index as u32);
+                let after = PointId(thread.points.len() as u32);
+                let moved = Point {
+                    place: None,
+                    ..point.clone()
+                };
+                let span = program.places[place.index()].span;
+                thread.points.push(moved);
+                for transition in &mut thread.transitions {
+                    if transition.from == before {
+                        transition.from = after;
+                    }
+                }
+                for label in &mut thread.labels {
+                    for point in &mut label.points {
+                        if *point == before {
+                            *point = after;
+                        }
+                    }
+                }
+                thread.transitions.push(Transition {
+                    from: before,
+                    to: after,
+                    op: Op::Fence(Order::SeqCst),
+                    span,
+                });
+            }
+            thread.sort_transitions();
+        }
+        program
+    }
+}

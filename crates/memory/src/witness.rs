@@ -1,0 +1,202 @@
+//! Witnesses: runs that show a violation, in the fixed JSON form.
+
+use serde::{Deserialize, Serialize};
+
+/// A memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Model {
+    /// Sequential consistency.
+    Sc,
+    /// Total store order.
+    Tso,
+    /// Release/acquire.
+    Ra,
+}
+
+/// A criterion that can be decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Criterion {
+    /// Assertions, `never`, no errors.
+    Safe,
+    /// Data-race freedom.
+    Drf,
+    /// Triangular-race freedom.
+    Trf,
+    /// The same happens-before (TSO) or execution graphs (RA) as under SC.
+    Robust,
+    /// The same program orders and store orders as under SC.
+    Persistent,
+}
+
+impl Model {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::Sc => "sc",
+            Model::Tso => "tso",
+            Model::Ra => "ra",
+        }
+    }
+}
+
+impl Criterion {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Criterion::Safe => "safe",
+            Criterion::Drf => "drf",
+            Criterion::Trf => "trf",
+            Criterion::Robust => "robust",
+            Criterion::Persistent => "persistent",
+        }
+    }
+}
+
+/// A run of the program and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// The model whose rules the run follows.
+    pub model: Model,
+    /// The criterion that it violates.
+    pub criterion: Criterion,
+    /// The run, in order.
+    pub events: Vec<Event>,
+    /// The happens-before cycle: events by index, in order; empty where there is a pattern instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cycle: Vec<usize>,
+    /// The edges of the cycle, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<Edge>,
+    /// What makes the run a violation, where that is not a cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
+    /// For a parameterised program: how many copies run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<u32>,
+}
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The name of the thread's copy, as `Instance::name`.
+    pub thread: String,
+    /// What kind of step it is.
+    pub kind: EventKind,
+    /// The location's name, where one is touched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+    /// The value read (load, also `wait` and a `cas` that fails) or written (store, issue, flush, rmw).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<i64>,
+    /// For `rmw`: the value read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<i64>,
+    /// Where the instruction stands in the source: line from 1 …
+    pub line: u32,
+    /// … and column from 1.
+    pub column: u32,
+    /// For `flush`: the event that issued the store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<usize>,
+    /// Under RA, for `load` and `rmw`: where the value was read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rf: Option<EventRef>,
+    /// Under RA, for `store` and `rmw`: the predecessor in modification order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<EventRef>,
+    /// Whether the event is inside an `atomic` block. Consecutive events of a thread from its beginning to its end are one node of happens-before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub atomic: bool,
+}
+
+/// The kinds of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventKind {
+    /// A load; also a `wait` that goes on and a `cas` that fails.
+    Load,
+    /// A store that reaches memory at once (SC, RA, or inside `atomic`).
+    Store,
+    /// A store that enters the buffer (TSO).
+    Issue,
+    /// A store that leaves the buffer (TSO).
+    Flush,
+    /// A read-modify-write that writes.
+    Rmw,
+    /// A fence.
+    Fence,
+    /// A step that touches no memory, where it matters to the story: a failed assertion, say, or the beginning and end of `atomic`.
+    Local,
+}
+
+/// An event, or the initial value of the location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum EventRef {
+    /// By index.
+    Event(usize),
+    /// `"init"`.
+    Initial(InitialName),
+}
+
+/// Spells `"init"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum InitialName {
+    /// `"init"`
+    #[serde(rename = "init")]
+    Init,
+}
+
+/// An edge of happens-before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edge {
+    /// By index of the event.
+    pub from: usize,
+    /// By index of the event.
+    pub to: usize,
+    /// Which relation.
+    pub relation: RelationName,
+}
+
+/// The relations that make up happens-before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RelationName {
+    /// Program order.
+    Po,
+    /// Reads-from.
+    Rf,
+    /// Coherence (store, modification) order.
+    Co,
+    /// From-reads.
+    Fr,
+}
+
+/// What makes a run a violation where there is no cycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pattern {
+    /// What kind it is.
+    pub kind: PatternKind,
+    /// The events that matter, by index, in the order that the kind says.
+    pub events: Vec<usize>,
+    /// The same in words.
+    pub message: String,
+}
+
+/// The kinds of patterns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PatternKind {
+    /// The last two events of the run, of different threads, conflict; both were enabled before the first of them.
+    Race,
+    /// A store, a later load of the same thread with nothing but loads between, and a store of another thread to the loaded location that is enabled.
+    TriangularRace,
+    /// The fragile run of persistence: `[e1, e, e2]` and the flushes `[u2, u1]`.
+    Fragile,
+    /// The last event is an assertion that fails or an error of the program.
+    Error,
+    /// In the state after the last event a `never` is true.
+    Never,
+}
