@@ -176,8 +176,14 @@ pub struct Transition {
 /// What an instruction does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// Nothing.
+    /// Nothing, as a step: the user's `skip`, `goto`, `break`, `noop`.
     Skip,
+    /// Nothing, and no step: it only joins the pieces that a front end makes of a text (a block's end and what follows it, say).
+    ///
+    /// A thread that stands before a jump stands behind it already: whoever runs a program follows jumps at once, so labels and `end`
+    /// behind it count. A jump is the only transition that leaves its point, and jumps form no cycle (the way back of an empty
+    /// `loop { }` is a [`Op::Skip`]).
+    Jump,
     /// Sets a register (the value is taken into the domain).
     Assign(RegisterId, RegisterExpr),
     /// Goes on only where the condition is not 0.
@@ -395,6 +401,19 @@ impl Thread {
         let begin = self.transitions.partition_point(|t| t.from < point);
         let length = self.transitions[begin..].partition_point(|t| t.from == point);
         &self.transitions[begin..begin + length]
+    }
+
+    /// The point where a thread that arrives at `point` really stands: behind all jumps.
+    pub fn behind_jumps(&self, mut point: PointId) -> PointId {
+        while let [
+            Transition {
+                op: Op::Jump, to, ..
+            },
+        ] = self.outgoing(point)
+        {
+            point = *to;
+        }
+        point
     }
 
     /// Whether a thread that stands here has ended.
