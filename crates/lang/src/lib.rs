@@ -5,7 +5,7 @@
 
 pub mod expr;
 pub mod litmus;
-mod never;
+pub mod never;
 pub mod pal;
 pub mod parse;
 pub mod print;

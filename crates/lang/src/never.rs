@@ -1,19 +1,20 @@
-//! `never` conditions when the number of copies becomes known.
+//! `never` conditions that choose among copies of a thread.
 
 use crate::expr::{BinaryOp, Expr};
 use crate::program::{Address, CopyRef, Never, StateAtom};
 
+/// All ways to choose distinct copies of some threads, as one condition for each `never`.
+///
 /// In a parameterised thread, `t[0]` and `t[1]` stand for any distinct copies. For a given number of copies that is a disjunction over all
-/// ways to choose them. `instantiated` says which threads (by index) have just got `copies` copies.
-pub(crate) fn for_distinct_copies(
-    nevers: &[Never],
-    instantiated: &[bool],
-    copies: u32,
-) -> Vec<Never> {
+/// ways to choose them. The same disjunction makes a condition about some of several interchangeable copies symmetric.
+///
+/// `copies` gives the number of copies for each thread (by index) whose copies are to be chosen freely. A condition that speaks of more
+/// distinct copies than there are cannot be true and becomes 0.
+pub fn for_distinct_copies(nevers: &[Never], copies: &[Option<u32>]) -> Vec<Never> {
     let mut result = Vec::new();
     for never in nevers {
         let mut mentioned = Vec::new();
-        mentioned_copies(&never.condition, instantiated, &mut mentioned);
+        mentioned_copies(&never.condition, copies, &mut mentioned);
         let mut conditions = Vec::new();
         let mut choice = vec![0; mentioned.len()];
         choose(&mentioned, copies, 0, &mut choice, &mut |choice| {
@@ -28,10 +29,10 @@ pub(crate) fn for_distinct_copies(
                 },
             ));
         });
-        result.extend(balanced_or(conditions).map(|condition| Never {
-            condition,
+        result.push(Never {
+            condition: balanced_or(conditions).unwrap_or(Expr::Const(0)),
             span: never.span,
-        }));
+        });
     }
     result
 }
@@ -39,7 +40,7 @@ pub(crate) fn for_distinct_copies(
 /// All injective choices of copies per thread.
 fn choose(
     mentioned: &[CopyRef],
-    copies: u32,
+    copies: &[Option<u32>],
     at: usize,
     choice: &mut Vec<u32>,
     emit: &mut impl FnMut(&[u32]),
@@ -47,7 +48,7 @@ fn choose(
     if at == mentioned.len() {
         return emit(choice);
     }
-    for copy in 0..copies {
+    for copy in 0..copies[mentioned[at].thread.index()].unwrap_or(0) {
         let taken =
             (0..at).any(|i| mentioned[i].thread == mentioned[at].thread && choice[i] == copy);
         if !taken {
@@ -73,17 +74,18 @@ fn balanced_or(mut conditions: Vec<Expr<StateAtom>>) -> Option<Expr<StateAtom>> 
     conditions.pop()
 }
 
-fn mentioned_copies(expr: &Expr<StateAtom>, instantiated: &[bool], found: &mut Vec<CopyRef>) {
+fn mentioned_copies(expr: &Expr<StateAtom>, copies: &[Option<u32>], found: &mut Vec<CopyRef>) {
     expr.for_each_atom(&mut |atom| match atom {
         StateAtom::At(copy, _) | StateAtom::Register(copy, _) => {
-            if copy.copy.is_some() && instantiated[copy.thread.index()] && !found.contains(copy) {
+            if copy.copy.is_some() && copies[copy.thread.index()].is_some() && !found.contains(copy)
+            {
                 found.push(*copy);
             }
         }
         StateAtom::Memory(address) => match &**address {
             Address::Direct(_) => {}
-            Address::Element { index, .. } => mentioned_copies(index, instantiated, found),
-            Address::Pointer(pointer) => mentioned_copies(pointer, instantiated, found),
+            Address::Element { index, .. } => mentioned_copies(index, copies, found),
+            Address::Pointer(pointer) => mentioned_copies(pointer, copies, found),
         },
         StateAtom::Deadlock => {}
     });

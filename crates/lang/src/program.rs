@@ -444,17 +444,16 @@ impl Program {
     }
 
     /// The same program with `copies` copies of each thread that has any number of them.
-    /// A `never` about more distinct copies than there are is left out: it cannot be true.
     pub fn with_copies(&self, copies: u32) -> Program {
         let mut program = self.clone();
-        let mut instantiated = vec![false; program.threads.len()];
-        for (thread, is_new) in program.threads.iter_mut().zip(&mut instantiated) {
+        let mut chosen_freely = vec![None; program.threads.len()];
+        for (thread, chosen) in program.threads.iter_mut().zip(&mut chosen_freely) {
             if thread.copies == Copies::Any {
                 thread.copies = Copies::Fixed(copies);
-                *is_new = true;
+                *chosen = Some(copies);
             }
         }
-        program.nevers = crate::never::for_distinct_copies(&program.nevers, &instantiated, copies);
+        program.nevers = crate::never::for_distinct_copies(&program.nevers, &chosen_freely);
         program
     }
 

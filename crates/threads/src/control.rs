@@ -1,0 +1,455 @@
+//! What can be known about a thread's code without running it: where local runs must stop, which registers
+//! are still needed, which accesses may still come.
+
+use palisade_lang::{
+    Address, Expr, LabelRef, Op, PointId, Program, RegisterExpr, RegisterId, RmwAction, StateAtom,
+    Thread, ThreadId,
+};
+
+use crate::Settings;
+
+/// Locations as a set of 64 bits. Location `l` is bit `l mod 64`: with more locations a set says more than is true, never less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// What may be read.
+    pub reads: u64,
+    /// What may be written.
+    pub writes: u64,
+}
+
+impl Footprint {
+    /// Everything that either may touch.
+    #[inline]
+    pub fn union(self, other: Footprint) -> Footprint {
+        Footprint {
+            reads: self.reads | other.reads,
+            writes: self.writes | other.writes,
+        }
+    }
+
+    /// Whether the two may touch the same location, one of them writing.
+    #[inline]
+    pub fn conflicts(self, other: Footprint) -> bool {
+        self.writes & (other.reads | other.writes) != 0 || self.reads & other.writes != 0
+    }
+
+    /// The bit of a location.
+    #[inline]
+    pub fn bit(location: palisade_lang::LocationId) -> u64 {
+        1 << (location.0 % 64)
+    }
+}
+
+/// The static facts about one thread's code.
+#[derive(Debug)]
+pub(crate) struct Control {
+    /// Where the transitions of each point begin; one entry more than points.
+    first_transition: Vec<u32>,
+    /// For each point, where a thread that arrives there really stands.
+    pub behind_jumps: Vec<PointId>,
+    /// Local runs stop here.
+    pub stops: Vec<bool>,
+    /// Registers that may still be read, by point, in ascending order.
+    pub live: Vec<Box<[RegisterId]>>,
+    /// What the thread may access from here on.
+    pub future: Vec<Footprint>,
+    /// For points inside `atomic`: what it may access up to the end of the block.
+    pub rest_of_block: Vec<Footprint>,
+    /// A step from here may go back in the code (up to where it stops next).
+    pub may_close_loop: Vec<bool>,
+    /// A step from here may change what a `never` says about this thread's position or registers.
+    pub visible: Vec<bool>,
+}
+
+impl Control {
+    pub fn new(program: &Program, id: ThreadId, settings: &Settings) -> Self {
+        let thread = program.thread(id);
+        let points = thread.points.len();
+        let mut first_transition = vec![0u32; points + 1];
+        for transition in &thread.transitions {
+            first_transition[transition.from.index() + 1] += 1;
+        }
+        for index in 0..points {
+            first_transition[index + 1] += first_transition[index];
+        }
+        let behind_jumps: Vec<PointId> = (0..points)
+            .map(|p| thread.behind_jumps(PointId(p as u32)))
+            .collect();
+        let mentioned = Mentioned::by_nevers(program, id, &behind_jumps);
+        let mut control = Control {
+            first_transition,
+            behind_jumps,
+            stops: Vec::new(),
+            live: Vec::new(),
+            future: Vec::new(),
+            rest_of_block: Vec::new(),
+            may_close_loop: Vec::new(),
+            visible: Vec::new(),
+        };
+        control.visible = (0..points)
+            .map(|p| control.leads_to_visible_change(thread, PointId(p as u32), &mentioned))
+            .collect();
+        control.stops = control.find_stops(thread, settings);
+        control.live = control.find_live(thread, settings, &mentioned);
+        control.future = control.backward_footprints(thread, |_, _| true);
+        control.rest_of_block =
+            control.backward_footprints(thread, |from, _| thread.points[from.index()].atomic);
+        control.may_close_loop = control.find_loop_closers(thread);
+        control
+    }
+
+    /// Indices of the transitions that leave a point.
+    #[inline]
+    pub fn outgoing(&self, point: PointId) -> std::ops::Range<usize> {
+        self.first_transition[point.index()] as usize
+            ..self.first_transition[point.index() + 1] as usize
+    }
+
+    fn leads_to_visible_change(
+        &self,
+        thread: &Thread,
+        point: PointId,
+        mentioned: &Mentioned,
+    ) -> bool {
+        self.outgoing(point).any(|index| {
+            let transition = &thread.transitions[index];
+            let to = self.behind_jumps[transition.to.index()];
+            mentioned.positions(point) != mentioned.positions(to)
+                || written_register(&transition.op)
+                    .is_some_and(|r| mentioned.registers.contains(&r))
+        })
+    }
+
+    fn find_stops(&self, thread: &Thread, settings: &Settings) -> Vec<bool> {
+        let points = thread.points.len();
+        let mut stops: Vec<bool> = (0..points)
+            .map(|p| {
+                let outgoing = &thread.transitions[self.outgoing(PointId(p as u32))];
+                !settings.local_steps
+                    || self.visible[p]
+                    || outgoing.is_empty()
+                    || outgoing.iter().any(|t| !is_local(&t.op))
+            })
+            .collect();
+        // Every cycle of local steps needs a stop, or a local run might never end.
+        let retreating = retreating_edges(points, |p, visit| {
+            if !stops[p] {
+                for index in self.outgoing(PointId(p as u32)) {
+                    visit(self.behind_jumps[thread.transitions[index].to.index()].index());
+                }
+            }
+        });
+        for (_, to) in retreating {
+            stops[to] = true;
+        }
+        stops
+    }
+
+    fn find_live(
+        &self,
+        thread: &Thread,
+        settings: &Settings,
+        mentioned: &Mentioned,
+    ) -> Vec<Box<[RegisterId]>> {
+        let all: Box<[RegisterId]> = (0..thread.registers.len() as u32).map(RegisterId).collect();
+        if !settings.dead_registers {
+            return vec![all; thread.points.len()];
+        }
+        let words = thread.registers.len().div_ceil(64).max(1);
+        let mut always = vec![0u64; words];
+        for register in &mentioned.registers {
+            always[register.index() / 64] |= 1 << (register.index() % 64);
+        }
+        let mut live = vec![always; thread.points.len()];
+        let incoming = incoming_transitions(thread);
+        let mut work: Vec<usize> = (0..thread.points.len()).rev().collect();
+        let mut queued = vec![true; thread.points.len()];
+        let mut needed = vec![0u64; words];
+        while let Some(point) = work.pop() {
+            queued[point] = false;
+            for index in self.outgoing(PointId(point as u32)) {
+                let transition = &thread.transitions[index];
+                needed.copy_from_slice(&live[transition.to.index()]);
+                if let Some(register) = written_register(&transition.op)
+                    && !mentioned.registers.contains(&register)
+                {
+                    needed[register.index() / 64] &= !(1 << (register.index() % 64));
+                }
+                for_each_read_register(&transition.op, &mut |register| {
+                    needed[register.index() / 64] |= 1 << (register.index() % 64);
+                });
+                let mut changed = false;
+                for (word, &need) in live[point].iter_mut().zip(&needed) {
+                    changed |= need & !*word != 0;
+                    *word |= need;
+                }
+                if changed {
+                    for &from in &incoming[point] {
+                        if !queued[from as usize] {
+                            queued[from as usize] = true;
+                            work.push(from as usize);
+                        }
+                    }
+                }
+            }
+        }
+        live.iter()
+            .map(|set| {
+                all.iter()
+                    .copied()
+                    .filter(|r| set[r.index() / 64] >> (r.index() % 64) & 1 == 1)
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// For each point the union of the footprints of all transitions that can follow, over edges that `follow` allows.
+    fn backward_footprints(
+        &self,
+        thread: &Thread,
+        follow: impl Fn(PointId, &Op) -> bool,
+    ) -> Vec<Footprint> {
+        let mut result = vec![Footprint::default(); thread.points.len()];
+        let incoming = incoming_transitions(thread);
+        let mut work: Vec<usize> = (0..thread.points.len()).rev().collect();
+        while let Some(point) = work.pop() {
+            let mut footprint = result[point];
+            for index in self.outgoing(PointId(point as u32)) {
+                let transition = &thread.transitions[index];
+                if follow(transition.from, &transition.op) {
+                    footprint = footprint
+                        .union(static_footprint(&transition.op))
+                        .union(result[transition.to.index()]);
+                }
+            }
+            if footprint != result[point] {
+                result[point] = footprint;
+                work.extend(incoming[point].iter().map(|&from| from as usize));
+            }
+        }
+        result
+    }
+
+    fn find_loop_closers(&self, thread: &Thread) -> Vec<bool> {
+        let points = thread.points.len();
+        let mut retreats = vec![false; points];
+        for (from, _) in retreating_edges(points, |p, visit| {
+            for index in self.outgoing(PointId(p as u32)) {
+                visit(thread.transitions[index].to.index());
+            }
+        }) {
+            retreats[from] = true;
+        }
+        // A step runs on over points that are no stops: what they may do, it may do.
+        let incoming = incoming_transitions(thread);
+        let mut work: Vec<usize> = (0..points).filter(|&p| retreats[p]).collect();
+        while let Some(point) = work.pop() {
+            let passed = !self.stops[point] || self.behind_jumps[point].index() != point;
+            if passed {
+                for &from in &incoming[point] {
+                    if !retreats[from as usize] {
+                        retreats[from as usize] = true;
+                        work.push(from as usize);
+                    }
+                }
+            }
+        }
+        retreats
+    }
+}
+
+/// What the `never`s of the program say about one thread.
+struct Mentioned {
+    registers: Vec<RegisterId>,
+    /// For each mentioned label the points that it names, behind jumps.
+    labels: Vec<Vec<PointId>>,
+}
+
+impl Mentioned {
+    fn by_nevers(program: &Program, id: ThreadId, behind_jumps: &[PointId]) -> Self {
+        let thread = program.thread(id);
+        let mut mentioned = Mentioned {
+            registers: Vec::new(),
+            labels: Vec::new(),
+        };
+        let mut seen = Vec::new();
+        for never in &program.nevers {
+            visit_state_atoms(&never.condition, &mut |atom| match atom {
+                StateAtom::At(copy, label) if copy.thread == id && !seen.contains(label) => {
+                    seen.push(*label);
+                    mentioned.labels.push(match label {
+                        LabelRef::Label(label) => thread.labels[label.index()]
+                            .points
+                            .iter()
+                            .map(|p| behind_jumps[p.index()])
+                            .collect(),
+                        LabelRef::End => (0..thread.points.len() as u32)
+                            .map(PointId)
+                            .filter(|&p| thread.is_end(p))
+                            .collect(),
+                    });
+                }
+                StateAtom::Register(copy, register)
+                    if copy.thread == id && !mentioned.registers.contains(register) =>
+                {
+                    mentioned.registers.push(*register);
+                }
+                _ => {}
+            });
+        }
+        mentioned
+    }
+
+    fn positions(&self, point: PointId) -> Vec<bool> {
+        self.labels.iter().map(|l| l.contains(&point)).collect()
+    }
+}
+
+/// Calls `visit` for every atom of a `never`, also those inside addresses.
+pub fn visit_state_atoms(expr: &Expr<StateAtom>, visit: &mut impl FnMut(&StateAtom)) {
+    let mut work = vec![expr];
+    while let Some(expr) = work.pop() {
+        match expr {
+            Expr::Const(_) => {}
+            Expr::Unary(_, operand) => work.push(operand),
+            Expr::Binary(_, left, right) => work.extend([&**left, &**right]),
+            Expr::Element { index, .. } => work.push(index),
+            Expr::Atom(atom) => {
+                visit(atom);
+                if let StateAtom::Memory(address) = atom {
+                    match &**address {
+                        Address::Direct(_) => {}
+                        Address::Element { index, .. } => work.push(index),
+                        Address::Pointer(pointer) => work.push(pointer),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether an instruction touches neither memory nor anything that another thread could notice.
+pub(crate) fn is_local(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Skip | Op::Jump | Op::Assign(..) | Op::Assume(_) | Op::Assert(_)
+    )
+}
+
+pub(crate) fn written_register(op: &Op) -> Option<RegisterId> {
+    match op {
+        Op::Assign(register, _) | Op::Load { register, .. } => Some(*register),
+        Op::Rmw { register, .. } | Op::Wait { register, .. } => *register,
+        _ => None,
+    }
+}
+
+fn for_each_read_register(op: &Op, visit: &mut impl FnMut(RegisterId)) {
+    let mut expr = |e: &RegisterExpr| e.for_each_atom(&mut |r| visit(*r));
+    match op {
+        Op::Skip | Op::Jump | Op::Fence(_) | Op::AtomicBegin | Op::AtomicEnd => {}
+        Op::Assign(_, value) | Op::Assume(value) | Op::Assert(value) => expr(value),
+        Op::Load { .. } => {}
+        Op::Store { value, .. } | Op::Wait { value, .. } => expr(value),
+        Op::Rmw { action, .. } => match action {
+            RmwAction::CompareAndSwap { expected, desired }
+            | RmwAction::BlockingCompareAndSwap { expected, desired } => {
+                expr(expected);
+                expr(desired);
+            }
+            RmwAction::Fetch(_, operand) => expr(operand),
+            RmwAction::Exchange(value) => expr(value),
+        },
+    }
+    match op_address(op) {
+        Some(Address::Element { index, .. }) => expr(index),
+        Some(Address::Pointer(pointer)) => expr(pointer),
+        Some(Address::Direct(_)) | None => {}
+    }
+}
+
+fn op_address(op: &Op) -> Option<&Address<RegisterId>> {
+    match op {
+        Op::Load { address, .. }
+        | Op::Store { address, .. }
+        | Op::Rmw { address, .. }
+        | Op::Wait { address, .. } => Some(address),
+        _ => None,
+    }
+}
+
+/// What an instruction may touch, whatever the registers hold.
+fn static_footprint(op: &Op) -> Footprint {
+    let Some(address) = op_address(op) else {
+        return Footprint::default();
+    };
+    let locations = match address {
+        Address::Direct(location) => Footprint::bit(*location),
+        Address::Element { first, length, .. } => (0..(*length).min(64)).fold(0, |set, i| {
+            set | Footprint::bit(palisade_lang::LocationId(first.0.wrapping_add(i)))
+        }),
+        Address::Pointer(_) => u64::MAX,
+    };
+    let (reads, writes) = match op {
+        Op::Load { .. } | Op::Wait { .. } => (locations, 0),
+        Op::Store { .. } => (0, locations),
+        _ => (locations, locations),
+    };
+    Footprint { reads, writes }
+}
+
+fn incoming_transitions(thread: &Thread) -> Vec<Vec<u32>> {
+    let mut incoming = vec![Vec::new(); thread.points.len()];
+    for transition in &thread.transitions {
+        incoming[transition.to.index()].push(transition.from.0);
+    }
+    incoming
+}
+
+/// The edges that go back to a node on the stack of a depth-first search: every cycle has one.
+/// Iterative, because code can be long.
+fn retreating_edges(
+    nodes: usize,
+    successors: impl Fn(usize, &mut dyn FnMut(usize)),
+) -> Vec<(usize, usize)> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        OnStack,
+        Done,
+    }
+    let mut marks = vec![Mark::New; nodes];
+    let mut retreating = Vec::new();
+    let mut stack: Vec<(usize, Vec<usize>)> = Vec::new();
+    let list = |node: usize| {
+        let mut targets = Vec::new();
+        successors(node, &mut |to| targets.push(to));
+        targets.reverse();
+        targets
+    };
+    for root in 0..nodes {
+        if marks[root] != Mark::New {
+            continue;
+        }
+        marks[root] = Mark::OnStack;
+        stack.push((root, list(root)));
+        while let Some((node, targets)) = stack.last_mut() {
+            let node = *node;
+            match targets.pop() {
+                None => {
+                    marks[node] = Mark::Done;
+                    stack.pop();
+                }
+                Some(to) => match marks[to] {
+                    Mark::New => {
+                        marks[to] = Mark::OnStack;
+                        stack.push((to, list(to)));
+                    }
+                    Mark::OnStack => retreating.push((node, to)),
+                    Mark::Done => {}
+                },
+            }
+        }
+    }
+    retreating
+}

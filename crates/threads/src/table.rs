@@ -1,0 +1,107 @@
+//! The shared table of local states: exact, append-only, without a box per state.
+
+use hashbrown::HashTable;
+use palisade_lang::{PointId, Value};
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+use crate::LocalId;
+
+/// Local states of one thread's code: a control point (or [`STOPPED`]) and the values of the registers that are live there.
+#[derive(Debug, Default)]
+pub(crate) struct LocalTable {
+    points: Vec<u32>,
+    /// Where each state's values begin in `values`.
+    begins: Vec<u32>,
+    values: Vec<Value>,
+    ids: HashTable<u32>,
+}
+
+/// Stands for the control point of a thread that was stopped by a program error.
+pub(crate) const STOPPED: PointId = PointId(u32::MAX);
+
+fn hash(point: u32, values: &[Value]) -> u64 {
+    let mut hasher = FxHasher::default();
+    point.hash(&mut hasher);
+    for value in values {
+        hasher.write_i64(*value);
+    }
+    hasher.finish()
+}
+
+impl LocalTable {
+    pub fn get(&self, id: LocalId) -> (PointId, &[Value]) {
+        let index = id.0 as usize;
+        let begin = self.begins[index] as usize;
+        let end = self
+            .begins
+            .get(index + 1)
+            .map_or(self.values.len(), |&end| end as usize);
+        (PointId(self.points[index]), &self.values[begin..end])
+    }
+
+    pub fn find(&self, point: PointId, values: &[Value]) -> Option<LocalId> {
+        self.ids
+            .find(hash(point.0, values), |&id| {
+                self.get(LocalId(id)) == (point, values)
+            })
+            .map(|&id| LocalId(id))
+    }
+
+    pub fn intern(&mut self, point: PointId, values: &[Value]) -> LocalId {
+        if let Some(id) = self.find(point, values) {
+            return id;
+        }
+        let id = self.points.len() as u32;
+        self.points.push(point.0);
+        self.begins.push(self.values.len() as u32);
+        self.values.extend_from_slice(values);
+        let mut ids = std::mem::take(&mut self.ids);
+        ids.insert_unique(hash(point.0, values), id, |&id| {
+            let (point, values) = self.get(LocalId(id));
+            hash(point.0, values)
+        });
+        self.ids = ids;
+        LocalId(id)
+    }
+
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+}
+
+/// The values that occur in memory, as small numbers. 0 to 15 stand for themselves, so that flags stay one bit wide.
+#[derive(Debug)]
+pub(crate) struct ValueTable {
+    values: Vec<Value>,
+    ids: rustc_hash::FxHashMap<Value, u32>,
+}
+
+impl Default for ValueTable {
+    fn default() -> Self {
+        ValueTable {
+            values: (0..16).collect(),
+            ids: (0..16).map(|v| (v, v as u32)).collect(),
+        }
+    }
+}
+
+impl ValueTable {
+    pub fn get(&self, id: u32) -> Value {
+        self.values[id as usize]
+    }
+
+    pub fn find(&self, value: Value) -> Option<u32> {
+        self.ids.get(&value).copied()
+    }
+
+    pub fn intern(&mut self, value: Value) -> u32 {
+        if let Some(id) = self.find(value) {
+            return id;
+        }
+        let id = self.values.len() as u32;
+        self.values.push(value);
+        self.ids.insert(value, id);
+        id
+    }
+}
