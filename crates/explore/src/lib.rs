@@ -52,10 +52,24 @@
 //! ```
 //!
 //! Where the rest is: [`Space`] and [`Successors`] are what a model implements and is handed
-//! (`space.rs`); [`Limits`], [`Progress`] and [`Outcome`] belong to the walk (`walk.rs`).
+//! (`space.rs`); [`Limits`], [`Progress`] and [`Outcome`] belong to the walk (`walk.rs`), [`Path`] to a
+//! finding (`path.rs`), [`States`] are what is stored (`states.rs`). Behind that are the walk's own
+//! rooms: `engine.rs` goes from level to level with the threads of `team.rs`, `pack.rs` says which bits
+//! belong to which component, `shard.rs` is the store and the visited set, `levels.rs` knows which
+//! states are on which level, and `budget.rs` counts memory.
 
+mod budget;
+mod engine;
+mod levels;
+mod pack;
+mod path;
+mod shard;
 mod space;
+mod states;
+mod team;
 mod walk;
 
+pub use path::{Path, Step};
 pub use space::{Space, Successors};
-pub use walk::{Finding, Limits, Outcome, Progress, Reason, States, Stats, Step, Walk};
+pub use states::States;
+pub use walk::{Finding, Limits, Outcome, Progress, Reason, Stats, Walk};

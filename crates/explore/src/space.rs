@@ -1,5 +1,6 @@
 //! What a model has to say about itself so that it can be walked.
 
+use crate::pack::{Layout, bits_of};
 use std::cmp::Ordering;
 
 /// A state space that can be walked.
@@ -40,24 +41,67 @@ pub trait Space: Sync {
 /// Where a [`Space`] puts the successors of a row and what is wrong with it.
 pub struct Successors<'a> {
     row: &'a [u32],
+    /// The expanded row, packed; and its key.
+    base: &'a [u64],
+    key: u64,
+    layout: &'a Layout,
     out: &'a mut Emitted,
 }
 
-/// What one expansion has produced.
+/// What one expansion has produced. Belongs to a walking thread and is used again and again.
 #[derive(Default)]
 pub(crate) struct Emitted {
-    pub(crate) rows: Vec<u32>,
-    pub(crate) labels: Vec<u64>,
+    /// Records of successors: the key, then the words of the packed row.
+    pub(crate) records: Vec<u64>,
+    /// How many successors.
+    pub(crate) count: usize,
+    /// For every component the largest number that did not fit, or 0; empty if everything did fit. If
+    /// not, the records are of no use.
+    pub(crate) too_large: Vec<u32>,
     /// The label of the faulty step, if it is a step that is wrong; and the kind.
     pub(crate) reports: Vec<(Option<u64>, u64)>,
+    /// Whether to keep labels and rows as they are, instead of packing.
+    pub(crate) keep: bool,
+    pub(crate) labels: Vec<u64>,
+    pub(crate) rows: Vec<u32>,
+}
+
+impl Emitted {
+    fn clear(&mut self) {
+        self.records.clear();
+        self.count = 0;
+        self.too_large.clear();
+        self.reports.clear();
+        self.labels.clear();
+        self.rows.clear();
+    }
+
+    #[cold]
+    fn note_too_large(&mut self, width: usize, component: usize, number: u32) {
+        self.too_large.resize(width, 0);
+        let largest = &mut self.too_large[component];
+        *largest = number.max(*largest);
+    }
 }
 
 impl<'a> Successors<'a> {
-    pub(crate) fn new(row: &'a [u32], out: &'a mut Emitted) -> Self {
-        out.rows.clear();
-        out.labels.clear();
-        out.reports.clear();
-        Successors { row, out }
+    /// Successors of `row`, whose packed form is `base` and whose key is `key`; or initial rows, if both
+    /// are empty.
+    pub(crate) fn new(
+        row: &'a [u32],
+        base: &'a [u64],
+        key: u64,
+        layout: &'a Layout,
+        out: &'a mut Emitted,
+    ) -> Self {
+        out.clear();
+        Successors {
+            row,
+            base,
+            key,
+            layout,
+            out,
+        }
     }
 
     /// A step called `label` leads to `row`.
@@ -66,20 +110,72 @@ impl<'a> Successors<'a> {
     /// If the length of `row` is not the width of the space.
     #[inline]
     pub fn push(&mut self, label: u64, row: &[u32]) {
-        self.out.rows.extend_from_slice(row);
-        self.out.labels.push(label);
+        assert_eq!(
+            row.len(),
+            self.layout.width(),
+            "rows of a space all have the same width"
+        );
+        if self.out.keep {
+            self.out.labels.push(label);
+            self.out.rows.extend_from_slice(row);
+            return;
+        }
+        let records = &mut self.out.records;
+        let start = records.len();
+        records.resize(start + 1 + self.layout.words(), 0);
+        match self.layout.pack(row, &mut records[start + 1..]) {
+            Some(key) => records[start] = key,
+            None => {
+                for (component, (&number, bits)) in row.iter().zip(self.layout.bits()).enumerate() {
+                    if bits_of(number) > bits {
+                        self.out.note_too_large(row.len(), component, number);
+                    }
+                }
+            }
+        }
+        self.out.count += 1;
     }
 
     /// A step called `label` leads to the expanded row with some components changed: pairs of component
     /// and new value. If a component is named twice, the last value counts.
+    ///
+    /// # Panics
+    /// If there is no such component, or while the initial rows are pushed.
     #[inline]
     pub fn patch(&mut self, label: u64, changes: &[(usize, u32)]) {
-        let start = self.out.rows.len();
-        self.out.rows.extend_from_slice(self.row);
-        for &(component, value) in changes {
-            self.out.rows[start + component] = value;
+        assert_eq!(
+            self.row.len(),
+            self.layout.width(),
+            "there is no row to patch"
+        );
+        if self.out.keep {
+            let start = self.out.rows.len();
+            self.out.labels.push(label);
+            self.out.rows.extend_from_slice(self.row);
+            for &(component, value) in changes {
+                self.out.rows[start + component] = value;
+            }
+            return;
         }
-        self.out.labels.push(label);
+        let records = &mut self.out.records;
+        let start = records.len();
+        records.reserve(1 + self.base.len());
+        records.push(0);
+        for &word in self.base {
+            records.push(word);
+        }
+        let mut key = self.key;
+        for &(component, number) in changes {
+            match self
+                .layout
+                .patch(&mut self.out.records[start + 1..], key, component, number)
+            {
+                Some(new) => key = new,
+                None => self.out.note_too_large(self.row.len(), component, number),
+            }
+        }
+        self.out.records[start] = key;
+        self.out.count += 1;
     }
 
     /// The expanded state itself is a finding of this kind.

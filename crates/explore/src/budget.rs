@@ -1,0 +1,160 @@
+//! Memory: what was asked for, what the operating system counts, and what may still be taken.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+/// There is no memory left to take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Full;
+
+/// Bytes of resident memory of this process as the operating system counts them, where it tells.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        // The second number is resident pages. Pages have 4096 bytes on nearly all machines; where they
+        // are larger (some ARM and POWER kernels), `VmRSS` is right but slower to read.
+        let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+        let pages: u64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
+        if cfg!(target_arch = "x86_64") {
+            return Some(pages * 4096);
+        }
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kilobytes * 1024)
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// The memory that a walk may take. All growth is asked for here first.
+///
+/// Between two looks at what the operating system counts, memory in use is taken to be what it was at
+/// the last look plus what was taken since.
+pub(crate) struct Budget {
+    limit: u64,
+    /// Bytes that the walk holds.
+    taken: AtomicU64,
+    /// What the operating system counted at the last look, minus what was taken then.
+    rest: AtomicI64,
+    /// Look again when this much is taken.
+    look_at: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Budget {
+    pub(crate) fn new(limit: Option<u64>) -> Budget {
+        let budget = Budget {
+            limit: limit.unwrap_or(u64::MAX),
+            taken: AtomicU64::new(0),
+            rest: AtomicI64::new(0),
+            look_at: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+        };
+        if limit.is_some() {
+            budget.look();
+        } else {
+            budget.look_at.store(u64::MAX, Relaxed);
+        }
+        budget
+    }
+
+    /// Looks at what is really in use, and returns it.
+    pub(crate) fn look(&self) -> u64 {
+        let taken = self.taken.load(Relaxed);
+        let used = resident_bytes().unwrap_or(taken);
+        self.rest.store(used as i64 - taken as i64, Relaxed);
+        if self.limit != u64::MAX {
+            // Errors between two looks stay below 1/128 of the limit.
+            self.look_at.store(taken + self.limit / 128, Relaxed);
+        }
+        self.peak.fetch_max(used, Relaxed);
+        used
+    }
+
+    /// Looks whether the limit is kept. The space has caches that nobody accounts for.
+    pub(crate) fn check(&self) -> Result<(), Full> {
+        if self.limit != u64::MAX && self.look() > self.limit {
+            Err(Full)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Takes `bytes` if they are there.
+    pub(crate) fn take(&self, bytes: usize) -> Result<(), Full> {
+        let taken = self.taken.fetch_add(bytes as u64, Relaxed) + bytes as u64;
+        if self.limit == u64::MAX {
+            return Ok(());
+        }
+        let used = || taken as i64 + self.rest.load(Relaxed);
+        if taken > self.look_at.load(Relaxed) || used() > self.limit as i64 {
+            // What is being taken is not there yet; it must not be counted as a part of the rest.
+            self.taken.fetch_sub(bytes as u64, Relaxed);
+            self.look();
+            self.taken.fetch_add(bytes as u64, Relaxed);
+        }
+        if used() > self.limit as i64 {
+            self.give_back(bytes);
+            return Err(Full);
+        }
+        Ok(())
+    }
+
+    /// Gives back what was taken.
+    pub(crate) fn give_back(&self, bytes: usize) {
+        self.taken.fetch_sub(bytes as u64, Relaxed);
+    }
+
+    /// The most that was seen in use.
+    pub(crate) fn peak(&self) -> u64 {
+        self.look();
+        self.peak.load(Relaxed)
+    }
+
+    /// A vector of `len` times `value`, accounted for.
+    pub(crate) fn vector<T: Clone>(&self, len: usize, value: T) -> Result<Vec<T>, Full> {
+        self.take(len * size_of::<T>())?;
+        let mut vector = Vec::new();
+        if vector.try_reserve_exact(len).is_err() {
+            self.give_back(len * size_of::<T>());
+            return Err(Full);
+        }
+        vector.resize(len, value);
+        Ok(vector)
+    }
+
+    /// Drops a vector that was made by [`Budget::vector`].
+    pub(crate) fn drop_vector<T>(&self, vector: Vec<T>) {
+        self.give_back(vector.capacity() * size_of::<T>());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_taken_beyond_the_limit() {
+        let now = resident_bytes().unwrap_or(0);
+        let budget = Budget::new(Some(now + (64 << 20)));
+        let mut vectors = Vec::new();
+        let full = loop {
+            match budget.vector(1 << 20, 1_u8) {
+                Ok(vector) => vectors.push(vector),
+                Err(full) => break full,
+            }
+            assert!(vectors.len() <= 65);
+        };
+        assert_eq!(full, Full);
+        assert!(budget.vector(usize::MAX / 2, 0_u8).is_err());
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused_without_a_limit() {
+        let budget = Budget::new(None);
+        assert!(budget.vector(usize::MAX / 4, 0_u8).is_err());
+        assert_eq!(budget.vector(3, 7_u32), Ok(vec![7, 7, 7]));
+    }
+}

@@ -1,0 +1,663 @@
+//! The walk itself: level after level, by one thread or by several.
+//!
+//! The states are divided into shards by their hash. A thread expands some states of the current level
+//! and sorts the successors by shard; when it has enough for one shard, it locks that shard and inserts
+//! them all at once. So locks are rarely contended, and the memory accesses of a batch overlap.
+//!
+//! Levels with few states are walked by one thread, without waking the others.
+
+use crate::budget::{Budget, Full};
+use crate::levels::{Levels, SHARDS, Span, shard_of};
+use crate::pack::{Layout, bits_of, hash_of};
+use crate::shard::Shard;
+use crate::space::{Emitted, Space, Successors};
+use crate::states::States;
+use crate::team::{Leader, Team, lock};
+use crate::walk::{Callback, Limits, Progress, Reason, Stats};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// States that are taken to be expanded at once.
+const CHUNK: u32 = 256;
+/// Records for one shard that are inserted at once.
+const BATCH: usize = 128;
+/// From this many states on, a level is walked by all threads.
+const PARALLEL: u64 = 1024;
+/// With this many states, the packing is fitted to what was seen.
+const FIT: u64 = 4096;
+/// Expansions between two looks at the clock.
+const TICK: u64 = 256;
+
+/// The best finding of a kind so far.
+pub(crate) struct Best {
+    pub(crate) level: u64,
+    pub(crate) row: Box<[u32]>,
+    pub(crate) step: Option<u64>,
+}
+
+impl Best {
+    /// The order of findings of one kind; the least is the one to show.
+    fn compare<S: Space>(&self, other: &Best, space: &S) -> Ordering {
+        (self.level, self.step.is_some())
+            .cmp(&(other.level, other.step.is_some()))
+            .then_with(|| space.compare(&self.row, &other.row))
+            .then_with(|| self.step.cmp(&other.step))
+    }
+}
+
+/// Keeps `new` if it is better than what there is.
+fn keep_best<S: Space>(best: &mut HashMap<u64, Best>, kind: u64, new: Best, space: &S) {
+    match best.entry(kind) {
+        Entry::Vacant(entry) => {
+            entry.insert(new);
+        }
+        Entry::Occupied(mut entry) => {
+            if new.compare(entry.get(), space).is_lt() {
+                entry.insert(new);
+            }
+        }
+    }
+}
+
+/// All that one walking thread needs.
+struct Walker<W> {
+    worker: W,
+    emitted: Emitted,
+    /// Packed states that are being expanded.
+    chunk: Vec<u64>,
+    row: Vec<u32>,
+    /// For every shard, successors that will go there: hash and words.
+    outgoing: Vec<Vec<u64>>,
+    /// Shards for which `outgoing` has something, a bit for each.
+    waiting: u64,
+    /// Shards that have got new states, a bit for each.
+    grown: u64,
+    best: HashMap<u64, Best>,
+    /// `best` has something from this level.
+    news: bool,
+    transitions: u64,
+    /// Expansions since the last look at the clock.
+    ticks: u64,
+}
+
+impl<W> Walker<W> {
+    fn new(worker: W, width: usize) -> Self {
+        Walker {
+            worker,
+            emitted: Emitted::default(),
+            chunk: Vec::new(),
+            row: vec![0; width],
+            outgoing: vec![Vec::new(); SHARDS],
+            waiting: 0,
+            grown: 0,
+            best: HashMap::new(),
+            news: false,
+            transitions: 0,
+            ticks: 0,
+        }
+    }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = set.trailing_zeros();
+        set &= set.wrapping_sub(1);
+        (bit < u64::BITS).then_some(bit as usize)
+    })
+}
+
+/// A shard, away from the cache lines of its neighbours.
+#[repr(align(128))]
+struct Slot(Mutex<Shard>);
+
+/// What is to be expanded now.
+struct Task {
+    level: u64,
+    layout: Arc<Layout>,
+    chunks: Vec<Span>,
+}
+
+/// Tells the caller how far the walk is. Only the thread that called has one.
+pub(crate) struct Reporter<'a> {
+    pub(crate) callback: Option<Callback<'a>>,
+    last: Instant,
+    last_states: u64,
+    memory_looked_at: Instant,
+}
+
+impl<'a> Reporter<'a> {
+    pub(crate) fn new(callback: Option<Callback<'a>>) -> Self {
+        let now = Instant::now();
+        Reporter {
+            callback,
+            last: now,
+            last_states: 0,
+            memory_looked_at: now,
+        }
+    }
+}
+
+/// What the walking threads share.
+pub(crate) struct Engine<'a, S: Space> {
+    space: &'a S,
+    jobs: usize,
+    stop_at_first: bool,
+    cancel: Option<&'a AtomicBool>,
+    deadline: Option<Instant>,
+    budget: Budget,
+    /// The reason to stop, plus one; 0 is to go on.
+    stop: AtomicU8,
+    shards: Box<[Slot]>,
+    task: RwLock<Task>,
+    /// The next chunk of the task.
+    cursor: AtomicUsize,
+    /// What was begun but has to be done after the packing has changed.
+    leftovers: Mutex<Vec<Span>>,
+    /// For every component the largest number that did not fit.
+    too_large: Mutex<Vec<u32>>,
+    /// Everybody is to finish what they are doing, because of `stop` or `too_large`.
+    pause: AtomicBool,
+    grown: AtomicU64,
+    best: Mutex<HashMap<u64, Best>>,
+    states: AtomicU64,
+    expanded: AtomicU64,
+    transitions: AtomicU64,
+}
+
+/// What is left when the walk is over.
+pub(crate) struct Walked<W> {
+    pub(crate) complete: bool,
+    pub(crate) stopped: Option<Reason>,
+    pub(crate) stats: Stats,
+    pub(crate) best: HashMap<u64, Best>,
+    pub(crate) states: States,
+    pub(crate) workers: Vec<W>,
+}
+
+impl<'a, S: Space> Engine<'a, S> {
+    pub(crate) fn new(space: &'a S, jobs: usize, limits: &Limits<'a>, stop_at_first: bool) -> Self {
+        let width = space.width();
+        // Begin generously: a change of packing is cheap only in bulk. It is fitted later.
+        let generous = (64 / width.max(1)).clamp(1, 8) as u32;
+        let layout = Arc::new(Layout::new(&vec![generous; width]));
+        let slot = || Slot(Mutex::new(Shard::new(Arc::clone(&layout))));
+        Engine {
+            space,
+            jobs,
+            stop_at_first,
+            cancel: limits.cancel,
+            deadline: limits
+                .timeout
+                .and_then(|timeout| Instant::now().checked_add(timeout)),
+            budget: Budget::new(limits.memory),
+            stop: AtomicU8::new(0),
+            shards: (0..SHARDS).map(|_| slot()).collect(),
+            task: RwLock::new(Task {
+                level: 0,
+                layout,
+                chunks: Vec::new(),
+            }),
+            cursor: AtomicUsize::new(0),
+            leftovers: Mutex::new(Vec::new()),
+            too_large: Mutex::new(vec![0; width]),
+            pause: AtomicBool::new(false),
+            grown: AtomicU64::new(0),
+            best: Mutex::new(HashMap::new()),
+            states: AtomicU64::new(0),
+            expanded: AtomicU64::new(0),
+            transitions: AtomicU64::new(0),
+        }
+    }
+
+    fn stopped(&self) -> Option<Reason> {
+        match self.stop.load(Relaxed) {
+            0 => None,
+            1 => Some(Reason::Timeout),
+            2 => Some(Reason::Memory),
+            _ => Some(Reason::Cancelled),
+        }
+    }
+
+    fn stop(&self, reason: Reason) {
+        let code = match reason {
+            Reason::Timeout => 1,
+            Reason::Memory => 2,
+            Reason::Cancelled => 3,
+        };
+        // The first reason counts.
+        let _ = self.stop.compare_exchange(0, code, Relaxed, Relaxed);
+        self.pause.store(true, Relaxed);
+    }
+
+    /// Walks with as many threads as the caller wants, if there are levels that are worth it.
+    pub(crate) fn run(self, reporter: &mut Reporter<'_>) -> Walked<S::Worker> {
+        let width = self.space.width();
+        let mut leader = Walker::new(self.space.worker(), width);
+        let team = Team::default();
+        let engine = &self;
+        let (complete, levels, ends, mut workers) = std::thread::scope(|scope| {
+            let mut members = Vec::new();
+            let leaving = Leader(&team);
+            let mut hire = || {
+                for _ in 1..engine.jobs {
+                    let round = team.join();
+                    let team = &team;
+                    members.push(scope.spawn(move || {
+                        let mut walker = Walker::new(engine.space.worker(), width);
+                        team.serve(round, || engine.expand(&mut walker, None));
+                        walker.worker
+                    }));
+                }
+            };
+            let (complete, levels, ends) = engine.walk(&mut leader, reporter, &team, &mut hire);
+            drop(leaving);
+            let workers: Vec<S::Worker> = members
+                .into_iter()
+                .filter_map(|member| member.join().ok())
+                .collect();
+            (complete, levels, ends, workers)
+        });
+        workers.push(leader.worker);
+        let stats = Stats {
+            states: self.states.load(Relaxed),
+            transitions: self.transitions.load(Relaxed),
+            levels: levels.len(),
+            peak_memory_bytes: self.budget.peak(),
+        };
+        let stopped = self.stopped();
+        let best = self
+            .best
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let shards = self.shards.into_vec().into_iter();
+        let shards = shards.map(|slot| slot.0.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let states = States::new(width, shards.collect(), levels, ends);
+        Walked {
+            complete,
+            stopped,
+            stats,
+            best,
+            states,
+            workers,
+        }
+    }
+
+    /// Level after level.
+    fn walk(
+        &self,
+        leader: &mut Walker<S::Worker>,
+        reporter: &mut Reporter<'_>,
+        team: &Team,
+        hire: &mut dyn FnMut(),
+    ) -> (bool, Levels, [u32; SHARDS]) {
+        let mut levels = Levels::default();
+        let mut ends = [0; SHARDS];
+        let mut spans = Vec::new();
+        let mut fitted = false;
+        self.begin(leader);
+        let mut complete = false;
+        loop {
+            let held = levels.bytes();
+            self.collect(leader, &mut ends, &mut spans);
+            if levels.push(&spans).is_err() {
+                self.stop(Reason::Memory);
+                for span in &spans {
+                    ends[span.shard] = span.range.start;
+                }
+            } else if self.budget.take(levels.bytes() - held).is_err() {
+                self.stop(Reason::Memory);
+            }
+            if spans.is_empty() {
+                complete = self.stopped().is_none();
+                break;
+            }
+            if self.stopped().is_some() || self.stop_at_first && !lock(&self.best).is_empty() {
+                break;
+            }
+            if !fitted && self.states.load(Relaxed) >= FIT {
+                fitted = true;
+                self.fit();
+            }
+            self.expand_level(levels.len() - 1, &mut spans, leader, reporter, team, hire);
+        }
+        (complete, levels, ends)
+    }
+
+    /// Inserts the initial states.
+    fn begin(&self, leader: &mut Walker<S::Worker>) {
+        loop {
+            let layout = Arc::clone(&self.read_task().layout);
+            let mut out = Successors::new(&[], &[], 0, &layout, &mut leader.emitted);
+            self.space.initial(&mut leader.worker, &mut out);
+            if leader.emitted.too_large.is_empty() {
+                let inserted = self.send(leader, &layout).and_then(|()| self.flush(leader));
+                if inserted.is_err() {
+                    self.stop(Reason::Memory);
+                }
+                return;
+            }
+            self.note_too_large(&leader.emitted.too_large);
+            if self.widen().is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The states that are new since the last call.
+    fn collect(
+        &self,
+        leader: &mut Walker<S::Worker>,
+        ends: &mut [u32; SHARDS],
+        spans: &mut Vec<Span>,
+    ) {
+        spans.clear();
+        let grown = std::mem::take(&mut leader.grown) | self.grown.swap(0, Relaxed);
+        for shard in bits(grown) {
+            let len = lock(&self.shards[shard].0).len();
+            spans.push(Span {
+                shard,
+                range: ends[shard]..len,
+            });
+            ends[shard] = len;
+        }
+    }
+
+    fn expand_level(
+        &self,
+        level: u64,
+        spans: &mut Vec<Span>,
+        leader: &mut Walker<S::Worker>,
+        reporter: &mut Reporter<'_>,
+        team: &Team,
+        hire: &mut dyn FnMut(),
+    ) {
+        loop {
+            let states: u64 = spans.iter().map(|span| span.range.len() as u64).sum();
+            {
+                let mut task = self.task.write().unwrap_or_else(PoisonError::into_inner);
+                task.level = level;
+                task.chunks.clear();
+                for Span { shard, range } in spans.drain(..) {
+                    let mut start = range.start;
+                    while start < range.end {
+                        let end = range.end.min(start + CHUNK);
+                        task.chunks.push(Span {
+                            shard,
+                            range: start..end,
+                        });
+                        start = end;
+                    }
+                }
+                self.cursor.store(0, Relaxed);
+            }
+            if self.jobs > 1 && states >= PARALLEL {
+                if team.is_empty() {
+                    hire();
+                }
+                team.start();
+                self.expand(leader, Some(reporter));
+                team.finish();
+            } else {
+                self.expand(leader, Some(reporter));
+            }
+            if !self.pause.load(Relaxed) || self.stopped().is_some() {
+                return;
+            }
+            // A number did not fit: change the packing and do the rest.
+            let next = self.cursor.load(Relaxed);
+            let task = self.read_task();
+            spans.extend_from_slice(task.chunks.get(next..).unwrap_or(&[]));
+            drop(task);
+            spans.append(&mut lock(&self.leftovers));
+            if self.widen().is_err() {
+                return;
+            }
+        }
+    }
+
+    fn read_task(&self) -> std::sync::RwLockReadGuard<'_, Task> {
+        self.task.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does a part of the task: chunk after chunk, until there are no more or there is a pause.
+    fn expand(&self, walker: &mut Walker<S::Worker>, mut reporter: Option<&mut Reporter<'_>>) {
+        let task = self.read_task();
+        while !self.pause.load(Relaxed) {
+            let next = self.cursor.fetch_add(1, Relaxed);
+            let Some(span) = task.chunks.get(next) else {
+                break;
+            };
+            if self.expand_span(walker, &task, span).is_err() {
+                self.stop(Reason::Memory);
+                break;
+            }
+            walker.ticks += span.range.len() as u64;
+            if walker.ticks >= TICK {
+                self.tick(walker, &task, reporter.as_deref_mut());
+            }
+        }
+        if self.flush(walker).is_err() {
+            self.stop(Reason::Memory);
+        }
+        self.grown
+            .fetch_or(std::mem::take(&mut walker.grown), Relaxed);
+        self.transitions
+            .fetch_add(std::mem::take(&mut walker.transitions), Relaxed);
+        if std::mem::take(&mut walker.news) {
+            let mut best = lock(&self.best);
+            for (&kind, new) in &walker.best {
+                if new.level == task.level {
+                    let new = Best {
+                        level: new.level,
+                        row: new.row.clone(),
+                        step: new.step,
+                    };
+                    keep_best(&mut best, kind, new, self.space);
+                }
+            }
+        }
+    }
+
+    fn expand_span(
+        &self,
+        walker: &mut Walker<S::Worker>,
+        task: &Task,
+        span: &Span,
+    ) -> Result<(), Full> {
+        let layout = &*task.layout;
+        let words = layout.words();
+        lock(&self.shards[span.shard].0).read(span.range.clone(), &mut walker.chunk);
+        for (i, index) in span.range.clone().enumerate() {
+            let base = &walker.chunk[i * words..(i + 1) * words];
+            let key = layout.unpack(base, &mut walker.row);
+            let row = &walker.row[..];
+            let mut out = Successors::new(row, base, key, layout, &mut walker.emitted);
+            self.space.expand(&mut walker.worker, row, &mut out);
+            if !walker.emitted.too_large.is_empty() {
+                // Nothing of this expansion counts; it will be repeated.
+                self.note_too_large(&walker.emitted.too_large);
+                let rest = Span {
+                    shard: span.shard,
+                    range: index..span.range.end,
+                };
+                lock(&self.leftovers).push(rest);
+                return Ok(());
+            }
+            walker.transitions += walker.emitted.count as u64;
+            if !walker.emitted.reports.is_empty() {
+                self.note_reports(walker, task.level);
+            }
+            self.send(walker, layout)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn note_reports(&self, walker: &mut Walker<S::Worker>, level: u64) {
+        for &(step, kind) in &walker.emitted.reports {
+            if walker
+                .best
+                .get(&kind)
+                .is_none_or(|best| best.level == level)
+            {
+                let new = Best {
+                    level,
+                    row: walker.row[..].into(),
+                    step,
+                };
+                keep_best(&mut walker.best, kind, new, self.space);
+                walker.news = true;
+            }
+        }
+    }
+
+    /// Sorts what was emitted by shard.
+    #[inline]
+    fn send(&self, walker: &mut Walker<S::Worker>, layout: &Layout) -> Result<(), Full> {
+        let stride = layout.words() + 1;
+        for i in 0..walker.emitted.count {
+            let record = &walker.emitted.records[i * stride..(i + 1) * stride];
+            let hash = hash_of(record[0]);
+            let shard = shard_of(hash);
+            walker.waiting |= 1 << shard;
+            let outgoing = &mut walker.outgoing[shard];
+            outgoing.push(hash);
+            outgoing.extend_from_slice(&record[1..]);
+            if outgoing.len() >= BATCH * stride {
+                self.flush_shard(walker, shard)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Inserts everything that is still waiting.
+    fn flush(&self, walker: &mut Walker<S::Worker>) -> Result<(), Full> {
+        for shard in bits(walker.waiting) {
+            self.flush_shard(walker, shard)?;
+        }
+        walker.waiting = 0;
+        Ok(())
+    }
+
+    #[inline]
+    fn flush_shard(&self, walker: &mut Walker<S::Worker>, shard: usize) -> Result<(), Full> {
+        let outgoing = &mut walker.outgoing[shard];
+        let mut part = lock(&self.shards[shard].0);
+        let before = part.len();
+        let result = part.insert(outgoing, &self.budget);
+        // Also without memory for all of them, some may have been inserted.
+        let new = part.len() - before;
+        drop(part);
+        outgoing.clear();
+        if new > 0 {
+            walker.grown |= 1 << shard;
+            self.states.fetch_add(u64::from(new), Relaxed);
+        }
+        result
+    }
+
+    /// Looks at the clock, at the memory and at the wishes of the caller.
+    #[cold]
+    fn tick(
+        &self,
+        walker: &mut Walker<S::Worker>,
+        task: &Task,
+        reporter: Option<&mut Reporter<'_>>,
+    ) {
+        self.expanded
+            .fetch_add(std::mem::take(&mut walker.ticks), Relaxed);
+        if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
+            self.stop(Reason::Cancelled);
+        }
+        let now = Instant::now();
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            self.stop(Reason::Timeout);
+        }
+        let Some(reporter) = reporter else { return };
+        if now - reporter.memory_looked_at >= Duration::from_millis(20) {
+            reporter.memory_looked_at = now;
+            if self.budget.check().is_err() {
+                self.stop(Reason::Memory);
+            }
+        }
+        let since = now - reporter.last;
+        if since >= Duration::from_millis(200) {
+            if let Some(callback) = &mut reporter.callback {
+                let states = self.states.load(Relaxed);
+                let new = states - reporter.last_states;
+                callback(&Progress {
+                    states,
+                    states_per_second: new as f64 / since.as_secs_f64(),
+                    frontier: states.saturating_sub(self.expanded.load(Relaxed)),
+                    level: task.level,
+                    memory_bytes: self.budget.look(),
+                });
+                reporter.last_states = states;
+            }
+            reporter.last = now;
+        }
+    }
+
+    fn note_too_large(&self, numbers: &[u32]) {
+        let mut too_large = lock(&self.too_large);
+        for (largest, &number) in too_large.iter_mut().zip(numbers) {
+            *largest = number.max(*largest);
+        }
+        self.pause.store(true, Relaxed);
+    }
+
+    /// Changes the packing so that what was too large fits.
+    fn widen(&self) -> Result<(), Full> {
+        let mut too_large = lock(&self.too_large);
+        // While there are few states, a bit more now spares another change.
+        let spare = u32::from(self.states.load(Relaxed) < FIT);
+        let layout = Arc::clone(&self.read_task().layout);
+        let bits: Vec<u32> = too_large
+            .iter()
+            .zip(layout.bits())
+            .map(|(&number, bits)| match bits_of(number) {
+                0 => bits,
+                need => bits.max((need + spare).min(u32::BITS)),
+            })
+            .collect();
+        too_large.fill(0);
+        drop(too_large);
+        let result = self.repack(Layout::new(&bits));
+        self.pause.store(self.stopped().is_some(), Relaxed);
+        result
+    }
+
+    /// Changes the packing to what the states so far need.
+    fn fit(&self) {
+        let mut largest = vec![0; self.space.width()];
+        for slot in &self.shards {
+            lock(&slot.0).measure(&mut largest);
+        }
+        let bits: Vec<u32> = largest.into_iter().map(bits_of).collect();
+        let layout = Layout::new(&bits);
+        if layout.bytes() < self.read_task().layout.bytes() {
+            // Without memory for it, the walk has stopped.
+            let _ = self.repack(layout);
+        }
+    }
+
+    fn repack(&self, layout: Layout) -> Result<(), Full> {
+        let layout = Arc::new(layout);
+        for slot in &self.shards {
+            if let Err(full) = lock(&slot.0).repack(&layout, &self.budget) {
+                self.stop(Reason::Memory);
+                return Err(full);
+            }
+        }
+        self.task
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .layout = layout;
+        Ok(())
+    }
+}

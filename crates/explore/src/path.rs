@@ -1,0 +1,335 @@
+//! The way to a finding. Parents are not stored: a predecessor is looked for among all the states of the
+//! level before, then its predecessor, and so on. Of several predecessors the least one by
+//! [`Space::compare`] is taken, so that the way does not depend on how many threads have walked.
+
+use crate::engine::Best;
+use crate::levels::Span;
+use crate::pack::Layout;
+use crate::space::{Emitted, Space, Successors};
+use crate::states::{Reader, States};
+use crate::walk::Finding;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+/// A sequence of steps, from an initial row on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Path {
+    width: usize,
+    labels: Vec<u64>,
+    /// The rows, one after the other: a path may be as long as there are states.
+    rows: Vec<u32>,
+}
+
+/// One step of a [`Path`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step<'a> {
+    /// The label that the space gave to the step.
+    pub label: u64,
+    /// The row that the step leads to.
+    pub row: &'a [u32],
+}
+
+impl Path {
+    /// Number of rows; never 0.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The step with this number; number 0 leads to an initial row.
+    pub fn get(&self, number: usize) -> Option<Step<'_>> {
+        let label = *self.labels.get(number)?;
+        Some(Step {
+            label,
+            row: &self.rows[number * self.width..(number + 1) * self.width],
+        })
+    }
+
+    /// The step that leads to the last row.
+    pub fn last(&self) -> Option<Step<'_>> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// All steps in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Step<'_>> + ExactSizeIterator + '_ {
+        (0..self.len()).map(|number| Step {
+            label: self.labels[number],
+            row: &self.rows[number * self.width..(number + 1) * self.width],
+        })
+    }
+
+    fn reverse(&mut self) {
+        self.labels.reverse();
+        if self.width > 0 {
+            let len = self.labels.len();
+            for i in 0..len / 2 {
+                for component in 0..self.width {
+                    self.rows.swap(
+                        i * self.width + component,
+                        (len - 1 - i) * self.width + component,
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The caller has lost interest.
+pub(crate) struct Cancelled;
+
+/// A level with more states is searched by all workers.
+const PARALLEL: u64 = 4096;
+/// States between two looks at the caller's wishes.
+const TICK: usize = 4096;
+
+/// What one worker needs to search.
+struct Searcher<'a, W> {
+    worker: &'a mut W,
+    emitted: Emitted,
+    reader: Reader,
+}
+
+/// Finds the ways to all findings at once, in one sweep over the levels.
+pub(crate) fn find<S: Space>(
+    space: &S,
+    workers: &mut [S::Worker],
+    states: &States,
+    best: HashMap<u64, Best>,
+    cancel: Option<&AtomicBool>,
+) -> Result<Vec<Finding>, Cancelled> {
+    let width = states.width();
+    let mut best: Vec<(u64, Best)> = best.into_iter().collect();
+    best.sort_by_key(|(kind, best)| (best.level, *kind));
+    let Some(deepest) = best.iter().map(|(_, best)| best.level).max() else {
+        return Ok(Vec::new());
+    };
+    let mut searchers: Vec<Searcher<'_, S::Worker>> = workers
+        .iter_mut()
+        .map(|worker| Searcher {
+            worker,
+            emitted: Emitted {
+                keep: true,
+                ..Emitted::default()
+            },
+            reader: Reader::new(width),
+        })
+        .collect();
+    // Rows and labels are kept as they are, so it does not matter how they would be packed.
+    let layout = Layout::new(&vec![32; width]);
+    let mut paths: Vec<Path> = best
+        .iter()
+        .map(|(_, best)| Path {
+            width,
+            labels: Vec::new(),
+            rows: best.row.to_vec(),
+        })
+        .collect();
+    let mut backward = states.backward();
+    let mut spans = Vec::new();
+    // Levels above the deepest finding are of no use.
+    for _ in deepest..states.levels() {
+        backward.next(&mut spans);
+    }
+    for level in (0..deepest).rev() {
+        backward.next(&mut spans);
+        // What a predecessor is sought for; several findings may share the rest of their ways.
+        let mut targets: Targets = Vec::new();
+        let mut numbers: BTreeMap<Box<[u32]>, usize> = BTreeMap::new();
+        let mut wanted: Vec<(usize, usize)> = Vec::new();
+        for (i, (_, best)) in best.iter().enumerate() {
+            if best.level > level {
+                let row = &paths[i].rows[paths[i].rows.len() - width..];
+                let number = match numbers.get(row) {
+                    Some(&number) => number,
+                    None => {
+                        numbers.insert(row.into(), targets.len());
+                        targets.push(row.into());
+                        targets.len() - 1
+                    }
+                };
+                wanted.push((i, number));
+            }
+        }
+        let found = search(
+            space,
+            &mut searchers,
+            &layout,
+            states,
+            &spans,
+            &targets,
+            cancel,
+        )?;
+        for (path, target) in wanted {
+            let Some((row, label)) = &found[target] else {
+                unreachable!("a state of level {} without a predecessor", level + 1)
+            };
+            paths[path].labels.push(*label);
+            paths[path].rows.extend_from_slice(row);
+        }
+    }
+    let Some(searcher) = searchers.first_mut() else {
+        return Ok(Vec::new());
+    };
+    let mut out = Successors::new(&[], &[], 0, &layout, &mut searcher.emitted);
+    space.initial(searcher.worker, &mut out);
+    let mut findings = Vec::new();
+    for ((kind, best), mut path) in best.into_iter().zip(paths) {
+        let first = &path.rows[path.rows.len() - width..];
+        path.labels
+            .push(label_to(&searcher.emitted, first).unwrap_or_default());
+        path.reverse();
+        findings.push(Finding {
+            kind,
+            path,
+            step: best.step,
+        });
+    }
+    Ok(findings)
+}
+
+type Targets = Vec<Box<[u32]>>;
+
+/// For every target the best predecessor so far and the label of the step.
+type Found = Vec<Option<(Box<[u32]>, u64)>>;
+
+/// The least label of a step to `target`.
+fn label_to(emitted: &Emitted, target: &[u32]) -> Option<u64> {
+    let width = target.len();
+    (0..emitted.labels.len())
+        .filter(|&i| emitted.rows[i * width..(i + 1) * width] == *target)
+        .map(|i| emitted.labels[i])
+        .min()
+}
+
+/// Looks for the best predecessors of all targets among the states of `spans`.
+fn search<S: Space>(
+    space: &S,
+    searchers: &mut [Searcher<'_, S::Worker>],
+    layout: &Layout,
+    states: &States,
+    spans: &[Span],
+    targets: &Targets,
+    cancel: Option<&AtomicBool>,
+) -> Result<Found, Cancelled> {
+    let size: u64 = spans.iter().map(|span| span.range.len() as u64).sum();
+    let cursor = AtomicUsize::new(0);
+    let parallel = searchers.len() > 1 && size >= PARALLEL;
+    let mut found = vec![None; targets.len()];
+    if !parallel {
+        let Some(searcher) = searchers.first_mut() else {
+            return Ok(found);
+        };
+        search_part(
+            space, searcher, layout, states, spans, &cursor, targets, &mut found, cancel,
+        )?;
+        return Ok(found);
+    }
+    let results: Vec<Result<Found, Cancelled>> = std::thread::scope(|scope| {
+        let cursor = &cursor;
+        let threads: Vec<_> = searchers
+            .iter_mut()
+            .map(|searcher| {
+                scope.spawn(move || {
+                    let mut found = vec![None; targets.len()];
+                    search_part(
+                        space, searcher, layout, states, spans, cursor, targets, &mut found, cancel,
+                    )?;
+                    Ok(found)
+                })
+            })
+            .collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Found, Cancelled>>| {
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect()
+    });
+    for result in results {
+        for (best, new) in found.iter_mut().zip(result?) {
+            let Some((row, label)) = new else { continue };
+            if best
+                .as_ref()
+                .is_none_or(|(other, _)| space.compare(&row, other).is_lt())
+            {
+                *best = Some((row, label));
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn search_part<S: Space>(
+    space: &S,
+    searcher: &mut Searcher<'_, S::Worker>,
+    layout: &Layout,
+    states: &States,
+    spans: &[Span],
+    cursor: &AtomicUsize,
+    targets: &Targets,
+    found: &mut Found,
+    cancel: Option<&AtomicBool>,
+) -> Result<(), Cancelled> {
+    let Searcher {
+        worker,
+        emitted,
+        reader,
+    } = searcher;
+    let width = states.width();
+    // With a few targets it is faster to compare with each.
+    let index: HashMap<&[u32], usize> = if targets.len() > 4 {
+        targets
+            .iter()
+            .enumerate()
+            .map(|(i, target)| (&target[..], i))
+            .collect()
+    } else {
+        HashMap::new()
+    };
+    let mut ticks = 0;
+    loop {
+        let next = cursor.fetch_add(1, Relaxed);
+        let Some(span) = spans.get(next) else {
+            return Ok(());
+        };
+        ticks += span.range.len();
+        if ticks >= TICK {
+            ticks = 0;
+            if cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
+                return Err(Cancelled);
+            }
+        }
+        reader.read(states, span.clone(), |row| {
+            // The only target has a predecessor that is better than this row would be.
+            match &found[..] {
+                [Some((best, _))] if space.compare(best, row).is_lt() => return,
+                _ => {}
+            }
+            space.expand(
+                worker,
+                row,
+                &mut Successors::new(row, &[], 0, layout, emitted),
+            );
+            let mut check = |target: usize| {
+                let better = |(best, _): &(Box<[u32]>, u64)| space.compare(row, best).is_lt();
+                if found[target].as_ref().is_none_or(better) {
+                    if let Some(label) = label_to(emitted, &targets[target]) {
+                        found[target] = Some((row.into(), label));
+                    }
+                }
+            };
+            if index.is_empty() {
+                (0..targets.len()).for_each(&mut check);
+            } else if width > 0 {
+                emitted
+                    .rows
+                    .chunks_exact(width)
+                    .filter_map(|row| index.get(row))
+                    .for_each(|&target| {
+                        check(target);
+                    });
+            }
+        });
+    }
+}

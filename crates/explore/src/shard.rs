@@ -1,0 +1,461 @@
+//! One of the parts that the stored states are divided into: the states whose hash starts with the same
+//! bits. A part is an append-only store of packed states, in the order in which they were found, and a
+//! flat table of indices into it.
+//!
+//! Both are made of pages of about 64 KiB that never move: memory grows in small steps, and nothing is
+//! ever held twice.
+
+use crate::budget::{Budget, Full};
+use crate::pack::{Layout, hash_of};
+use std::ops::Range;
+use std::sync::Arc;
+
+const PAGE_BYTES: usize = 1 << 16;
+
+/// States of one batch whose memory accesses are overlapped.
+const GROUP: usize = 32;
+
+/// Packed states, one after the other.
+struct Store {
+    pages: Vec<Vec<u8>>,
+    len: u32,
+    /// A page has 2^`page_log` states.
+    page_log: u32,
+    bytes: usize,
+    words: usize,
+    last_mask: u64,
+}
+
+impl Store {
+    fn new(layout: &Layout) -> Store {
+        let bytes = layout.bytes();
+        let words = layout.words();
+        let page_log = (PAGE_BYTES / bytes).max(1).ilog2();
+        Store {
+            pages: Vec::new(),
+            len: 0,
+            page_log,
+            bytes,
+            words,
+            last_mask: layout.last_mask(),
+        }
+    }
+
+    /// Page and offset of a state.
+    #[inline]
+    fn place(&self, index: u32) -> (usize, usize) {
+        let page = (index >> self.page_log) as usize;
+        let offset = (index & ((1 << self.page_log) - 1)) as usize * self.bytes;
+        (page, offset)
+    }
+
+    /// The bytes of a state, followed by up to 7 that are not its own.
+    #[inline]
+    fn slice(&self, index: u32, words: usize) -> &[u8] {
+        let (page, offset) = self.place(index);
+        &self.pages[page][offset..offset + 8 * words]
+    }
+
+    #[inline]
+    fn read(&self, index: u32, out: &mut [u64]) {
+        let bytes = self.slice(index, out.len());
+        for (word, bytes) in out.iter_mut().zip(bytes.chunks_exact(8)) {
+            *word = word_of(bytes);
+        }
+        if let Some(last) = out.last_mut() {
+            *last &= self.last_mask;
+        }
+    }
+
+    /// Whether the state at `index` is `state`. Without branches: the caller overlaps many of these.
+    #[inline]
+    fn equals(&self, index: u32, state: &[u64]) -> bool {
+        let bytes = self.slice(index, state.len());
+        let mut difference = 0;
+        let last = state.len() - 1;
+        for i in 0..last {
+            difference |= word_of(&bytes[8 * i..8 * i + 8]) ^ state[i];
+        }
+        difference |= (word_of(&bytes[8 * last..8 * last + 8]) ^ state[last]) & self.last_mask;
+        difference == 0
+    }
+
+    fn push(&mut self, state: &[u64], budget: &Budget) -> Result<(), Full> {
+        let (page, offset) = self.place(self.len);
+        let end = offset + 8 * state.len();
+        if self.pages.get(page).is_none_or(|page| page.len() < end) {
+            self.grow(page, end, budget)?;
+        }
+        for (word, bytes) in state
+            .iter()
+            .zip(self.pages[page][offset..end].chunks_exact_mut(8))
+        {
+            // Of the last word, some bytes go where the next state will be.
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Makes room for `end` bytes in a page. Only the first page starts small: most walks are short.
+    #[cold]
+    fn grow(&mut self, page: usize, end: usize, budget: &Budget) -> Result<(), Full> {
+        // Reading and writing whole words runs over the end of the last state.
+        let full = (self.bytes << self.page_log) + 8;
+        if page < self.pages.len() {
+            let old = &self.pages[page];
+            let mut new = budget.vector((2 * old.len()).max(end).min(full), 0)?;
+            new[..old.len()].copy_from_slice(old);
+            budget.drop_vector(std::mem::replace(&mut self.pages[page], new));
+        } else {
+            let size = if page == 0 {
+                end.max(256).min(full)
+            } else {
+                full
+            };
+            self.pages.push(budget.vector(size, 0)?);
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+fn word_of(bytes: &[u8]) -> u64 {
+    let mut array = [0; 8];
+    array.copy_from_slice(bytes);
+    u64::from_le_bytes(array)
+}
+
+const SLOTS: usize = 16;
+
+/// A cache line of entries. Entries fill a bucket from the front; 0 is no entry.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Bucket([u32; SLOTS]);
+
+/// The visited set: for every state an entry of 4 bytes, which holds the index of the state plus one in
+/// its low bits and some bits of its hash, the tag, in the others.
+///
+/// The hash says in which bucket to start looking; a full bucket overflows into the next one.
+struct Table {
+    pages: Vec<Vec<Bucket>>,
+    buckets: u32,
+    /// The bits of an entry that are the index.
+    index_mask: u32,
+}
+
+const BUCKETS_PER_PAGE: u32 = (PAGE_BYTES / size_of::<Bucket>()) as u32;
+
+impl Table {
+    /// How many states may be in a table: 14 of 16 entries used, so that few buckets are full.
+    fn room(&self) -> u64 {
+        u64::from(self.buckets) * 14
+    }
+
+    #[inline]
+    fn home(&self, hash: u64) -> u32 {
+        (((hash & 0xffff_ffff) * u64::from(self.buckets)) >> 32) as u32
+    }
+
+    #[inline]
+    fn bucket(&self, bucket: u32) -> &[u32; SLOTS] {
+        &self.pages[(bucket / BUCKETS_PER_PAGE) as usize][(bucket % BUCKETS_PER_PAGE) as usize].0
+    }
+
+    #[inline]
+    fn bucket_mut(&mut self, bucket: u32) -> &mut [u32; SLOTS] {
+        let page = &mut self.pages[(bucket / BUCKETS_PER_PAGE) as usize];
+        &mut page[(bucket % BUCKETS_PER_PAGE) as usize].0
+    }
+
+    /// The tag of a hash in its place; bits 0..32 choose the bucket and 58..64 the shard.
+    #[inline]
+    fn tag(&self, hash: u64) -> u32 {
+        (hash >> 26) as u32 & !self.index_mask
+    }
+
+    /// One bit for every entry with this tag.
+    #[inline]
+    fn matches(&self, entries: &[u32; SLOTS], tag: u32) -> u32 {
+        let mut bits = 0;
+        for (i, &entry) in entries.iter().enumerate() {
+            let same = (entry & !self.index_mask) == tag && entry != 0;
+            bits |= u32::from(same) << i;
+        }
+        bits
+    }
+
+    /// Adds an entry that is known to be new.
+    #[inline]
+    fn add(&mut self, hash: u64, index: u32) {
+        let entry = self.tag(hash) | (index + 1);
+        let mut bucket = self.home(hash);
+        loop {
+            let entries = self.bucket_mut(bucket);
+            if entries[SLOTS - 1] == 0 {
+                let used: usize = entries.iter().map(|&entry| usize::from(entry != 0)).sum();
+                entries[used] = entry;
+                return;
+            }
+            bucket = self.after(bucket);
+        }
+    }
+
+    #[inline]
+    fn after(&self, bucket: u32) -> u32 {
+        if bucket + 1 == self.buckets {
+            0
+        } else {
+            bucket + 1
+        }
+    }
+}
+
+/// States whose hash starts with the same bits.
+pub(crate) struct Shard {
+    layout: Arc<Layout>,
+    store: Store,
+    table: Table,
+}
+
+impl Shard {
+    pub(crate) fn new(layout: Arc<Layout>) -> Shard {
+        let store = Store::new(&layout);
+        let table = Table {
+            pages: Vec::new(),
+            buckets: 0,
+            index_mask: 0xff,
+        };
+        Shard {
+            layout,
+            store,
+            table,
+        }
+    }
+
+    /// Number of states.
+    pub(crate) fn len(&self) -> u32 {
+        self.store.len
+    }
+
+    /// How the states in here are packed.
+    pub(crate) fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// Bytes held.
+    pub(crate) fn memory(&self) -> u64 {
+        let store: usize = self.store.pages.iter().map(Vec::capacity).sum();
+        let table: usize = self.table.pages.iter().map(Vec::capacity).sum();
+        (store + table * size_of::<Bucket>()) as u64
+    }
+
+    /// Reads states, packed, one after the other.
+    pub(crate) fn read(&self, range: Range<u32>, out: &mut Vec<u64>) {
+        let words = self.store.words;
+        out.resize(range.len() * words, 0);
+        for (index, state) in range.zip(out.chunks_exact_mut(words)) {
+            self.store.read(index, state);
+        }
+    }
+
+    /// Whether this state is here.
+    pub(crate) fn contains(&self, hash: u64, state: &[u64]) -> bool {
+        self.store.len > 0 && self.find(hash, state).is_ok()
+    }
+
+    /// Inserts a batch of records, each a hash and the words of a state.
+    pub(crate) fn insert(&mut self, records: &[u64], budget: &Budget) -> Result<(), Full> {
+        // Loops over words are unrolled for the common sizes.
+        match self.store.words {
+            1 => self.insert_words::<1>(records, budget),
+            2 => self.insert_words::<2>(records, budget),
+            3 => self.insert_words::<3>(records, budget),
+            4 => self.insert_words::<4>(records, budget),
+            _ => self.insert_words::<0>(records, budget),
+        }
+    }
+
+    /// `W` is the number of words of a state, or 0 if it is not known when this is compiled.
+    fn insert_words<const W: usize>(
+        &mut self,
+        records: &[u64],
+        budget: &Budget,
+    ) -> Result<(), Full> {
+        let words = if W == 0 { self.store.words } else { W };
+        let stride = words + 1;
+        self.reserve(records.len() / stride, budget)?;
+        for group in records.chunks(GROUP * stride) {
+            // Each of the first two loops touches memory that is probably in no cache. Their rounds do
+            // not depend on each other and have no branches that depend on what is read, so that the
+            // processor has many accesses under way at once.
+            let mut candidates = [0_u32; GROUP];
+            for (record, candidate) in group.chunks_exact(stride).zip(&mut candidates) {
+                let hash = record[0];
+                let entries = self.table.bucket(self.table.home(hash));
+                let matches = self.table.matches(entries, self.table.tag(hash));
+                // Without a match this is some entry, which will turn out to be another state.
+                let entry = entries[(matches.trailing_zeros() % SLOTS as u32) as usize];
+                *candidate = entry & self.table.index_mask;
+            }
+            let mut found = 0_u64;
+            if self.store.len > 0 {
+                for (i, record) in group.chunks_exact(stride).enumerate() {
+                    let index = candidates[i].saturating_sub(1);
+                    found |= u64::from(self.store.equals(index, &record[1..])) << i;
+                }
+            }
+            for (i, record) in group.chunks_exact(stride).enumerate() {
+                if found >> i & 1 == 0 {
+                    self.insert_one(record[0], &record[1..], budget)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn insert_one(&mut self, hash: u64, state: &[u64], budget: &Budget) -> Result<(), Full> {
+        if let Err((bucket, slot)) = self.find(hash, state) {
+            let entry = self.table.tag(hash) | (self.store.len + 1);
+            self.store.push(state, budget)?;
+            self.table.bucket_mut(bucket)[slot] = entry;
+        }
+        Ok(())
+    }
+
+    /// The index of a state, or the place for its entry.
+    #[inline]
+    fn find(&self, hash: u64, state: &[u64]) -> Result<u32, (u32, usize)> {
+        let tag = self.table.tag(hash);
+        let mut bucket = self.table.home(hash);
+        loop {
+            let entries = self.table.bucket(bucket);
+            let mut matches = self.table.matches(entries, tag);
+            while matches != 0 {
+                let entry = entries[(matches.trailing_zeros() % SLOTS as u32) as usize];
+                let index = (entry & self.table.index_mask) - 1;
+                if self.store.equals(index, state) {
+                    return Ok(index);
+                }
+                matches &= matches - 1;
+            }
+            if entries[SLOTS - 1] == 0 {
+                let used = entries.iter().map(|&entry| usize::from(entry != 0)).sum();
+                return Err((bucket, used));
+            }
+            bucket = self.table.after(bucket);
+        }
+    }
+
+    /// Makes room for that many new states in the table.
+    fn reserve(&mut self, new: usize, budget: &Budget) -> Result<(), Full> {
+        let need = u64::from(self.store.len) + new as u64;
+        if need <= self.table.room() {
+            return Ok(());
+        }
+        self.grow_table(need, budget)
+    }
+
+    /// Enlarges the table and enters all states anew: the store has all that is needed for it.
+    #[cold]
+    fn grow_table(&mut self, need: u64, budget: &Budget) -> Result<(), Full> {
+        let table = &mut self.table;
+        // Twice as large while it is small, then by a quarter: time is cheap, memory is not.
+        let old = u64::from(table.buckets);
+        let grown = if table.buckets < BUCKETS_PER_PAGE {
+            2 * old
+        } else {
+            old + old / 4
+        };
+        let buckets = grown.max(need.div_ceil(14));
+        // 26 bits of index leave 6 for the tag; with 64 shards that is 4 billion states.
+        if buckets * 14 >= 1 << 26 {
+            return Err(Full);
+        }
+        let buckets = buckets as u32;
+        let empty = Bucket([0; SLOTS]);
+        // A first page that is smaller than a page is replaced, others are kept. The table is valid as
+        // it was until all the memory is there.
+        let first = buckets.min(BUCKETS_PER_PAGE) as usize;
+        let first = match table.pages.first() {
+            Some(page) if page.len() == first => None,
+            _ => Some(budget.vector(first, empty.clone())?),
+        };
+        let pages = buckets.div_ceil(BUCKETS_PER_PAGE) as usize;
+        let mut more = Vec::new();
+        for _ in table.pages.len().max(1)..pages {
+            match budget.vector(BUCKETS_PER_PAGE as usize, empty.clone()) {
+                Ok(page) => more.push(page),
+                Err(full) => {
+                    first
+                        .into_iter()
+                        .chain(more)
+                        .for_each(|page| budget.drop_vector(page));
+                    return Err(full);
+                }
+            }
+        }
+        for page in &mut table.pages {
+            page.fill(empty.clone());
+        }
+        if let Some(first) = first {
+            table
+                .pages
+                .drain(..)
+                .for_each(|page| budget.drop_vector(page));
+            table.pages.push(first);
+        }
+        table.pages.append(&mut more);
+        table.buckets = buckets;
+        let index_bits = (u64::BITS - table.room().leading_zeros()).max(8);
+        table.index_mask = u32::MAX >> (u32::BITS - index_bits);
+        let mut state = vec![0; self.store.words];
+        for index in 0..self.store.len {
+            self.store.read(index, &mut state);
+            table.add(hash_of(self.layout.key(&state)), index);
+        }
+        Ok(())
+    }
+
+    /// Packs all states anew; the table stays as it is. If there is no memory for that, nothing changes.
+    pub(crate) fn repack(&mut self, layout: &Arc<Layout>, budget: &Budget) -> Result<(), Full> {
+        let mut store = Store::new(layout);
+        let mut row = vec![0; layout.width()];
+        let mut old = vec![0; self.store.words];
+        let mut new = vec![0; store.words];
+        for index in 0..self.store.len {
+            self.store.read(index, &mut old);
+            self.layout.unpack(&old, &mut row);
+            new.fill(0);
+            let fits = layout.pack(&row, &mut new);
+            debug_assert!(fits.is_some(), "a layout that loses states");
+            if let Err(full) = store.push(&new, budget) {
+                store
+                    .pages
+                    .into_iter()
+                    .for_each(|page| budget.drop_vector(page));
+                return Err(full);
+            }
+        }
+        let old = std::mem::replace(&mut self.store, store);
+        old.pages
+            .into_iter()
+            .for_each(|page| budget.drop_vector(page));
+        self.layout = Arc::clone(layout);
+        Ok(())
+    }
+
+    /// Raises `largest` to the largest number of every component.
+    pub(crate) fn measure(&self, largest: &mut [u32]) {
+        let mut row = vec![0; largest.len()];
+        let mut state = vec![0; self.store.words];
+        for index in 0..self.store.len {
+            self.store.read(index, &mut state);
+            self.layout.unpack(&state, &mut row);
+            for (largest, &number) in largest.iter_mut().zip(&row) {
+                *largest = number.max(*largest);
+            }
+        }
+    }
+}
