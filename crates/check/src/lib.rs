@@ -2,6 +2,12 @@
 //!
 //! One function answers every question: [`check`].
 
+mod drf;
+pub mod run;
+mod safe;
+pub mod sc;
+mod search;
+pub mod state;
 mod verdict;
 
 use palisade_lang::Program;
@@ -38,18 +44,61 @@ pub struct Progress {
     pub queries: (u64, u64),
 }
 
+/// Said where another criterion is decided for a program that has an error.
+pub(crate) const ERROR_NOTE: &str =
+    "an assertion can fail or an error of the program can be reached (see the criterion `safe`)";
+
+/// The pairs of model and criterion that have a meaning.
+pub const QUESTIONS: &[(Model, Criterion)] = &[
+    (Model::Sc, Criterion::Safe),
+    (Model::Sc, Criterion::Drf),
+    (Model::Tso, Criterion::Robust),
+    (Model::Tso, Criterion::Trf),
+    (Model::Tso, Criterion::Persistent),
+    (Model::Tso, Criterion::Safe),
+    (Model::Ra, Criterion::Robust),
+    (Model::Ra, Criterion::Safe),
+];
+
 /// Decides `options.criterion` under `options.model` for `program`.
 pub fn check(
-    _program: &Program,
+    program: &Program,
     options: &Options,
-    _control: &Control<'_>,
+    control: &Control<'_>,
 ) -> Result<Answer, Refusal> {
-    Err(Refusal {
-        message: format!(
-            "`{}` under `{}` cannot be decided yet",
-            options.criterion.name(),
-            options.model.name()
-        ),
-        span: None,
-    })
+    if let Some(thread) = program
+        .threads
+        .iter()
+        .find(|t| t.copies == palisade_lang::Copies::Any)
+    {
+        return Err(Refusal {
+            message: format!(
+                "the thread `{}` has any number of copies, which cannot be decided yet",
+                thread.name
+            ),
+            span: Some(thread.span),
+        });
+    }
+    if program.instances().len() >= sc::StepLabel::MOST_THREADS {
+        return Err(Refusal {
+            message: format!(
+                "there are {} threads; at most {} can be analysed",
+                program.instances().len(),
+                sc::StepLabel::MOST_THREADS - 1
+            ),
+            span: None,
+        });
+    }
+    match (options.model, options.criterion) {
+        (Model::Sc, Criterion::Safe) => Ok(safe::check(program, options, control)),
+        (Model::Sc, Criterion::Drf) => Ok(drf::check(program, options, control)),
+        (model, criterion) => Err(Refusal {
+            message: format!(
+                "`{}` under `{}` cannot be decided yet",
+                criterion.name(),
+                model.name()
+            ),
+            span: None,
+        }),
+    }
 }

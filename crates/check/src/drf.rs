@@ -1,0 +1,242 @@
+//! `drf` under SC: no two threads are about to access the same location, at least one of them to write it.
+//!
+//! Two read-modify-writes never race. A whole `atomic` block counts like a read-modify-write: its accesses race with plain accesses of other
+//! threads that were enabled when it began, and with nothing else. Where `nonatomic` locations are declared, only they matter.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use palisade_explore::{Finding, Successors};
+use palisade_lang::{LocationId, Program};
+use palisade_memory::{Pattern, PatternKind, Witness};
+use palisade_threads::{ActionKind, LocalId, View};
+
+use crate::run::{Run, events, replay, step};
+use crate::sc::{Observer, ScSpace, execute};
+use crate::search::search;
+use crate::state::Frame;
+use crate::{Answer, Control, Criterion, Model, Options, Verdict};
+
+/// Looks for two enabled accesses that conflict.
+struct Races {
+    /// Locations on which a race counts.
+    matter: Vec<bool>,
+    error_seen: AtomicBool,
+}
+
+/// An access that a thread is about to make.
+#[derive(Clone, Copy, Debug)]
+struct Enabled {
+    instance: usize,
+    action: usize,
+    location: LocationId,
+    writes: bool,
+    /// A read-modify-write, or an access inside a block.
+    atomic: bool,
+}
+
+impl Races {
+    fn new(program: &Program, all_locations: bool) -> Self {
+        let all = all_locations || program.locations.iter().all(|l| !l.nonatomic);
+        Races {
+            matter: program
+                .locations
+                .iter()
+                .map(|l| all || l.nonatomic)
+                .collect(),
+            error_seen: AtomicBool::new(false),
+        }
+    }
+
+    fn enabled(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> Vec<Enabled> {
+        let mut found = Vec::new();
+        for instance in 0..frame.thread_count() {
+            let (code, local) = (frame.codes[instance], LocalId(row[instance]));
+            let inside = view.is_atomic(code, local);
+            for action in 0..view.actions(code, local) {
+                let kind = view.action(code, local, action).kind;
+                let Some(location) = kind.location().filter(|l| self.matter[l.index()]) else {
+                    continue;
+                };
+                if let Ok(Some(access)) = execute(frame, view, row, kind) {
+                    found.push(Enabled {
+                        instance,
+                        action,
+                        location,
+                        writes: access.written.is_some(),
+                        atomic: inside || matches!(kind, ActionKind::Rmw { .. }),
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// The races of a state, the first for each location.
+    fn races(
+        &self,
+        frame: &Frame<'_>,
+        view: &mut View<'_>,
+        row: &[u32],
+    ) -> Vec<(Enabled, Enabled)> {
+        let block = frame.atomic_thread(view, row);
+        let enabled = self.enabled(frame, view, row);
+        let mut races: Vec<(Enabled, Enabled)> = Vec::new();
+        for (at, &first) in enabled.iter().enumerate() {
+            for &second in &enabled[at + 1..] {
+                let conflict = first.instance != second.instance
+                    && first.location == second.location
+                    && (first.writes || second.writes)
+                    && !(first.atomic && second.atomic)
+                    && block.is_none_or(|b| b == first.instance || b == second.instance);
+                if conflict && races.iter().all(|r| r.0.location != first.location) {
+                    races.push((first, second));
+                }
+            }
+        }
+        races
+    }
+}
+
+impl Observer for Races {
+    fn observe(
+        &self,
+        frame: &Frame<'_>,
+        view: &mut View<'_>,
+        row: &[u32],
+        _deadlock: bool,
+        out: &mut Successors<'_>,
+    ) {
+        for (first, _) in self.races(frame, view, row) {
+            out.report(first.location.0.into());
+        }
+    }
+
+    fn error(&self, _code: usize, _transition: u32, _label: u64, _out: &mut Successors<'_>) {
+        self.error_seen.store(true, Ordering::Relaxed);
+    }
+
+    fn watched_writes(&self) -> u64 {
+        0
+    }
+}
+
+/// Decides `drf` under SC.
+pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
+    let frame = Frame::new(program, &options.reductions);
+    let space = ScSpace {
+        frame: &frame,
+        observer: Races::new(program, options.all_locations),
+        partial_order: options.reductions.partial_order,
+    };
+    let (outcome, mut answer) = search(&space, options, control);
+    let mut view = frame.threads.view();
+    for finding in &outcome.findings {
+        answer.verdict = Verdict::Violated;
+        answer.witnesses.extend(witness(&space, &mut view, finding));
+        if !options.all {
+            break;
+        }
+    }
+    if space.observer.error_seen.load(Ordering::Relaxed) {
+        answer.notes.push(crate::ERROR_NOTE.into());
+    }
+    answer
+}
+
+fn witness(
+    space: &ScSpace<'_, '_, Races>,
+    view: &mut View<'_>,
+    finding: &Finding,
+) -> Option<Witness> {
+    let frame = space.frame;
+    let program = frame.program();
+    let mut run = replay(frame, view, finding);
+    let races = space.observer.races(frame, view, &run.row);
+    let (mut first, mut second) = *races
+        .iter()
+        .find(|race| u64::from(race.0.location.0) == finding.kind)?;
+    let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
+    let message = format!(
+        "{} and {} are both about to access `{}`, and {}",
+        names[first.instance],
+        names[second.instance],
+        program.location(first.location).name,
+        match (first.writes, second.writes) {
+            (true, true) => "both write it",
+            _ => "one of them writes it",
+        }
+    );
+    // Whoever comes first must not block the other: a wait or a read-modify-write goes before a plain store.
+    let blocked = frame.atomic_thread(view, &run.row);
+    if blocked == Some(second.instance)
+        || (blocked.is_none() && !first.atomic && !still_enabled(frame, view, &run, first, second))
+    {
+        std::mem::swap(&mut first, &mut second);
+    }
+    let mut pattern_events = Vec::new();
+    take(frame, view, &mut run, first);
+    pattern_events.push(events(program, &run, &names).len() - 1);
+    if finish_block(frame, view, &mut run, first.instance) && still_there(frame, view, &run, second)
+    {
+        take(frame, view, &mut run, second);
+        pattern_events.push(events(program, &run, &names).len() - 1);
+    }
+    Some(Witness {
+        model: Model::Sc,
+        criterion: Criterion::Drf,
+        events: events(program, &run, &names),
+        cycle: Vec::new(),
+        edges: Vec::new(),
+        pattern: Some(Pattern {
+            kind: PatternKind::Race,
+            events: pattern_events,
+            message,
+        }),
+        copies: None,
+    })
+}
+
+fn take(frame: &Frame<'_>, view: &mut View<'_>, run: &mut Run, access: Enabled) {
+    step(frame, view, run, access.instance, access.action, 0);
+}
+
+fn still_there(frame: &Frame<'_>, view: &mut View<'_>, run: &Run, access: Enabled) -> bool {
+    let (code, local) = (
+        frame.codes[access.instance],
+        LocalId(run.row[access.instance]),
+    );
+    let kind = view.action(code, local, access.action).kind;
+    matches!(execute(frame, view, &run.row, kind), Ok(Some(_)))
+}
+
+/// Whether `second` can still happen right after `first`.
+fn still_enabled(
+    frame: &Frame<'_>,
+    view: &mut View<'_>,
+    run: &Run,
+    first: Enabled,
+    second: Enabled,
+) -> bool {
+    let mut after = run.clone();
+    take(frame, view, &mut after, first);
+    still_there(frame, view, &after, second)
+}
+
+/// Lets a thread that is inside a block run to its end, by its first choices; `false` where that leads nowhere.
+fn finish_block(frame: &Frame<'_>, view: &mut View<'_>, run: &mut Run, instance: usize) -> bool {
+    // A block that loops for ever has no end to be shown.
+    for _ in 0..10_000 {
+        let (code, local) = (frame.codes[instance], LocalId(run.row[instance]));
+        if !view.is_atomic(code, local) {
+            return true;
+        }
+        let action = (0..view.actions(code, local)).find(|&a| {
+            let kind = view.action(code, local, a).kind;
+            !matches!(kind, ActionKind::Error(_))
+                && matches!(execute(frame, view, &run.row, kind), Ok(Some(_)))
+        });
+        let Some(action) = action else { return false };
+        step(frame, view, run, instance, action, 0);
+    }
+    false
+}

@@ -1,0 +1,263 @@
+//! From a path in a state space back to a run of the program.
+
+use palisade_explore::Finding;
+use palisade_lang::{Expr, LocationId, Program, ProgramError, StateAtom};
+use palisade_memory::{Event, EventKind};
+use palisade_threads::{ActionKind, LocalId, View, visit_state_atoms};
+
+use crate::sc::{Access, StepLabel, execute};
+use crate::state::Frame;
+
+/// One step of a run under SC.
+#[derive(Clone, Debug)]
+pub struct RunStep {
+    /// The running thread, as an index into the instances.
+    pub instance: usize,
+    /// The instruction, as an index into its code's transitions.
+    pub transition: u32,
+    /// What it was.
+    pub kind: ActionKind,
+    /// What it did to memory.
+    pub access: Access,
+    /// Whether it happened inside `atomic`.
+    pub atomic: bool,
+}
+
+/// A run under SC, and the state that it leads to, in which threads stand at their own places (not sorted).
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The steps.
+    pub steps: Vec<RunStep>,
+    /// The last state.
+    pub row: Vec<u32>,
+    /// An error of the program that the last step is.
+    pub error: Option<ProgramError>,
+}
+
+/// Replays a path of an SC search. Interchangeable threads were sorted in every state: here each gets its identity back.
+pub fn replay(frame: &Frame<'_>, view: &mut View<'_>, finding: &Finding) -> Run {
+    let mut run = Run {
+        steps: Vec::new(),
+        row: finding.path.get(0).map_or(Vec::new(), |s| s.row.to_vec()),
+        error: None,
+    };
+    // Which running thread stands in which component of the sorted row.
+    let mut who: Vec<usize> = (0..frame.thread_count()).collect();
+    for (before, after) in finding.path.iter().zip(finding.path.iter().skip(1)) {
+        take(frame, view, before.row, after.label, &mut who, &mut run);
+    }
+    if let (Some(last), Some(label)) = (finding.path.last(), finding.step) {
+        take(frame, view, last.row, label, &mut who, &mut run);
+    }
+    run
+}
+
+/// Takes one step of a path.
+fn take(
+    frame: &Frame<'_>,
+    view: &mut View<'_>,
+    sorted: &[u32],
+    label: u64,
+    who: &mut [usize],
+    run: &mut Run,
+) {
+    let label = StepLabel::decode(label);
+    let instance = who[label.component];
+    step(frame, view, run, instance, label.action, label.outcome);
+    let mut row = sorted.to_vec();
+    row[label.component] = run.row[instance];
+    for group in &frame.groups {
+        let range = group[0]..group[0] + group.len();
+        let mut members: Vec<(u32, usize)> = range.clone().map(|c| (row[c], who[c])).collect();
+        members.sort_by_key(|member| member.0);
+        for (component, member) in range.zip(members) {
+            who[component] = member.1;
+        }
+    }
+}
+
+/// Lets a thread of a run take a step.
+pub fn step(
+    frame: &Frame<'_>,
+    view: &mut View<'_>,
+    run: &mut Run,
+    instance: usize,
+    action: usize,
+    outcome: usize,
+) {
+    let (code, local) = (frame.codes[instance], LocalId(run.row[instance]));
+    let taken = view.action(code, local, action);
+    let atomic = view.is_atomic(code, local);
+    let access = match execute(frame, view, &run.row, taken.kind) {
+        Ok(access) => access.unwrap_or(Access {
+            read: None,
+            written: None,
+        }),
+        Err(error) => {
+            run.error = Some(error);
+            return;
+        }
+    };
+    if let ActionKind::Error(error) = taken.kind {
+        run.error = Some(error);
+    }
+    let next = view
+        .resume(code, local, action, access.read.unwrap_or(0))
+        .get(outcome)
+        .copied();
+    if let Some(next) = next {
+        run.row[instance] = next.0;
+    }
+    if let Some((location, value)) = access.written {
+        run.row[frame.component(location)] = view.value_id(value);
+    }
+    run.steps.push(RunStep {
+        instance,
+        transition: taken.transition,
+        kind: taken.kind,
+        access,
+        atomic,
+    });
+}
+
+/// Renames interchangeable threads so that a `never` about certain copies is true in the last state of the run.
+/// The search has shown that it is true for some choice of copies.
+pub fn name_copies(
+    frame: &Frame<'_>,
+    view: &mut View<'_>,
+    run: &mut Run,
+    never: &Expr<StateAtom>,
+    deadlock: bool,
+) {
+    let instances = frame.threads.instances();
+    let mut mentioned: Vec<usize> = Vec::new();
+    visit_state_atoms(never, &mut |atom| {
+        if let StateAtom::At(copy, _) | StateAtom::Register(copy, _) = atom {
+            let named = instances
+                .iter()
+                .position(|i| i.thread == copy.thread && Some(i.copy) == copy.copy);
+            if let Some(named) = named
+                && frame.group_of[named].is_some()
+                && !mentioned.contains(&named)
+            {
+                mentioned.push(named);
+            }
+        }
+    });
+    let mut names: Vec<usize> = (0..instances.len()).collect();
+    if choose_names(
+        frame, view, &run.row, never, deadlock, &mentioned, 0, &mut names,
+    ) {
+        // names[i] is the thread whose part the thread i plays: i is played by whoever stood there.
+        let mut new_name = vec![0; names.len()];
+        for (name, &who) in names.iter().enumerate() {
+            new_name[who] = name;
+        }
+        for step in &mut run.steps {
+            step.instance = new_name[step.instance];
+        }
+        let old = run.row.clone();
+        for (who, &name) in new_name.iter().enumerate() {
+            run.row[name] = old[who];
+        }
+    }
+}
+
+/// Tries, for each mentioned thread from number `at` on, every member of its group that no earlier one has taken.
+#[allow(clippy::too_many_arguments)]
+fn choose_names(
+    frame: &Frame<'_>,
+    view: &mut View<'_>,
+    row: &[u32],
+    never: &Expr<StateAtom>,
+    deadlock: bool,
+    mentioned: &[usize],
+    at: usize,
+    names: &mut Vec<usize>,
+) -> bool {
+    let Some(&first) = mentioned.get(at) else {
+        let mut renamed = row.to_vec();
+        for (name, &who) in names.iter().enumerate() {
+            renamed[name] = row[who];
+        }
+        return frame.holds(view, &renamed, never, deadlock);
+    };
+    let Some(group) = frame.group_of[first] else {
+        return false;
+    };
+    for &other in &frame.groups[group] {
+        if mentioned[..at].contains(&other) {
+            continue;
+        }
+        names.swap(first, other);
+        if choose_names(frame, view, row, never, deadlock, mentioned, at + 1, names) {
+            return true;
+        }
+        names.swap(first, other);
+    }
+    false
+}
+
+/// The steps of a run under SC as events. Local steps are left out unless they are an error or the border of a block.
+pub fn events(program: &Program, run: &Run, names: &[String]) -> Vec<Event> {
+    let mut events = Vec::new();
+    let last = run.steps.len().wrapping_sub(1);
+    for (index, step) in run.steps.iter().enumerate() {
+        let kind = match step.kind {
+            ActionKind::Local => continue,
+            ActionKind::Error(_) if index != last => continue,
+            ActionKind::Error(_) | ActionKind::AtomicBegin | ActionKind::AtomicEnd => {
+                EventKind::Local
+            }
+            ActionKind::Load { .. } | ActionKind::Wait { .. } => EventKind::Load,
+            ActionKind::Store { .. } => EventKind::Store,
+            ActionKind::Rmw { .. } if step.access.written.is_none() => EventKind::Load,
+            ActionKind::Rmw { .. } => EventKind::Rmw,
+            ActionKind::Fence(_) => EventKind::Fence,
+        };
+        let mut event = event_at(
+            program,
+            step.instance,
+            step.transition,
+            kind,
+            step.kind.location(),
+            names,
+        );
+        event.value = step
+            .access
+            .written
+            .map(|(_, value)| value)
+            .or(step.access.read);
+        event.read = step.access.read.filter(|_| kind == EventKind::Rmw);
+        event.atomic = step.atomic;
+        events.push(event);
+    }
+    events
+}
+
+/// An event of a running thread, at the place of its instruction.
+pub fn event_at(
+    program: &Program,
+    instance: usize,
+    transition: u32,
+    kind: EventKind,
+    location: Option<LocationId>,
+    names: &[String],
+) -> Event {
+    let code = program.instances()[instance].thread;
+    let span = program.thread(code).transitions[transition as usize].span;
+    let place = program.source.line_column(span.start);
+    Event {
+        thread: names[instance].clone(),
+        kind,
+        location: location.map(|l| program.location(l).name.clone()),
+        value: None,
+        read: None,
+        line: place.line,
+        column: place.column,
+        issue: None,
+        rf: None,
+        after: None,
+        atomic: false,
+    }
+}

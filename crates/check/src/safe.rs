@@ -1,0 +1,107 @@
+//! `safe` under SC: no assertion fails, no `never` becomes true, no error of the program is reached.
+
+use palisade_explore::{Finding, Successors};
+use palisade_lang::Program;
+use palisade_memory::{Pattern, PatternKind, Witness};
+use palisade_threads::View;
+
+use crate::run::{events, name_copies, replay};
+use crate::sc::{Observer, ScSpace, is_deadlock};
+use crate::search::search;
+use crate::state::Frame;
+use crate::{Answer, Control, Criterion, Model, Options, Verdict};
+
+/// Looks for true `never`s and for errors.
+struct Safety;
+
+/// The kind of an error's finding: which instruction. A `never`'s kind is its number.
+const ERROR: u64 = 1 << 63;
+
+impl Observer for Safety {
+    fn observe(
+        &self,
+        frame: &Frame<'_>,
+        view: &mut View<'_>,
+        row: &[u32],
+        deadlock: bool,
+        out: &mut Successors<'_>,
+    ) {
+        for (index, never) in frame.nevers.iter().enumerate() {
+            if frame.holds(view, row, &never.condition, deadlock) {
+                out.report(index as u64);
+            }
+        }
+    }
+
+    fn error(&self, code: usize, transition: u32, label: u64, out: &mut Successors<'_>) {
+        out.report_step(label, ERROR | (code as u64) << 32 | u64::from(transition));
+    }
+
+    fn watched_writes(&self) -> u64 {
+        0
+    }
+}
+
+/// Decides `safe` under SC.
+pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
+    let frame = Frame::new(program, &options.reductions);
+    let space = ScSpace {
+        frame: &frame,
+        observer: Safety,
+        partial_order: options.reductions.partial_order,
+    };
+    let (outcome, mut answer) = search(&space, options, control);
+    let mut view = frame.threads.view();
+    for finding in &outcome.findings {
+        answer.verdict = Verdict::Violated;
+        answer
+            .witnesses
+            .push(witness(program, &frame, &mut view, finding));
+        if !options.all {
+            break;
+        }
+    }
+    answer
+}
+
+fn witness(
+    program: &Program,
+    frame: &Frame<'_>,
+    view: &mut View<'_>,
+    finding: &Finding,
+) -> Witness {
+    let mut run = replay(frame, view, finding);
+    let (kind, message) = if finding.kind & ERROR != 0 {
+        let code = (finding.kind & !ERROR) >> 32;
+        let transition = finding.kind as u32;
+        let span = program.threads[code as usize].transitions[transition as usize].span;
+        let what = run.error.map_or_else(String::new, |e| e.to_string());
+        let message = format!("{what}: `{}`", program.source.slice(span).trim());
+        (PatternKind::Error, message)
+    } else {
+        let never = &program.nevers[finding.kind as usize];
+        let deadlock = is_deadlock(frame, view, &run.row);
+        name_copies(frame, view, &mut run, &never.condition, deadlock);
+        let text = program.source.slice(never.span).trim();
+        (
+            PatternKind::Never,
+            format!("what must never be is: `{text}`"),
+        )
+    };
+    let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
+    let events = events(program, &run, &names);
+    let last = events.len().checked_sub(1);
+    Witness {
+        model: Model::Sc,
+        criterion: Criterion::Safe,
+        pattern: Some(Pattern {
+            kind,
+            events: last.into_iter().collect(),
+            message,
+        }),
+        events,
+        cycle: Vec::new(),
+        edges: Vec::new(),
+        copies: None,
+    }
+}

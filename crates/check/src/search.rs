@@ -1,0 +1,67 @@
+//! One walk for every criterion: limits, progress, statistics, and what an unfinished walk means.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use palisade_explore::{Limits, Outcome, Reason, Space, Walk};
+
+use crate::{Answer, Control, Options, Progress, Stats, Verdict};
+
+/// Walks a space. The answer is `Holds` or `Unknown`; what the findings mean is for the caller to say.
+pub(crate) fn search<S: Space>(
+    space: &S,
+    options: &Options,
+    control: &Control<'_>,
+) -> (Outcome, Answer) {
+    let start = Instant::now();
+    let frontier = Cell::new(0);
+    let outcome = Walk::new(space)
+        .jobs(options.jobs)
+        .limits(Limits {
+            timeout: options.timeout,
+            memory: options.memory,
+            cancel: Some(control.cancel),
+        })
+        .stop_at_first(!options.all)
+        .progress(|progress| {
+            frontier.set(progress.frontier);
+            (control.progress)(&Progress {
+                states: progress.states,
+                frontier: progress.frontier,
+                memory_bytes: progress.memory_bytes,
+                queries: (0, 0),
+            });
+        })
+        .run();
+    let verdict = match outcome.stopped {
+        None => Verdict::Holds,
+        Some(reason) => Verdict::Unknown(unfinished(reason, &outcome)),
+    };
+    let answer = Answer {
+        verdict,
+        witnesses: Vec::new(),
+        stats: Stats {
+            states: outcome.stats.states,
+            transitions: outcome.stats.transitions,
+            queries: 1,
+            pruned: 0,
+            wall: start.elapsed(),
+            peak_memory_bytes: outcome.stats.peak_memory_bytes,
+        },
+        notes: Vec::new(),
+    };
+    (outcome, answer)
+}
+
+/// Why a walk is not finished, and what it has seen.
+pub(crate) fn unfinished(reason: Reason, outcome: &Outcome) -> String {
+    let why = match reason {
+        Reason::Timeout => "the time limit is reached",
+        Reason::Memory => "the memory limit is reached",
+        Reason::Cancelled => "it was interrupted",
+    };
+    format!(
+        "{why}; {} states up to depth {} were seen, and none of them is a violation",
+        outcome.stats.states, outcome.stats.levels
+    )
+}

@@ -1,0 +1,286 @@
+//! How a global state is laid out as a row, and what can be read off it.
+
+use std::cmp::Ordering;
+
+use palisade_lang::never::for_distinct_copies;
+use palisade_lang::{
+    Address, CopyRef, Expr, LabelRef, LocationId, Never, PointId, Program, ProgramError, StateAtom,
+    Value,
+};
+use palisade_threads::{LocalId, Settings, Status, Threads, View, visit_state_atoms};
+
+use crate::Reductions;
+
+/// The part of a search that every model shares: the threads' automata, the layout of a row, symmetry, and the `never`s.
+///
+/// A row is one component for each running thread (its [`LocalId`]), then one for each location (the number of its value); models that
+/// keep more put it behind these.
+#[derive(Debug)]
+pub struct Frame<'p> {
+    /// The automata.
+    pub threads: Threads<'p>,
+    /// For each running thread the index of its code.
+    pub codes: Vec<usize>,
+    /// Groups of interchangeable running threads, each in ascending order; empty where symmetry is off.
+    pub groups: Vec<Vec<usize>>,
+    /// For each running thread the group that it belongs to.
+    pub group_of: Vec<Option<usize>>,
+    /// The `never`s, made symmetric where threads are interchangeable.
+    pub nevers: Vec<Never>,
+    /// Locations that some `never` reads, folded to 64 bits as in `Footprint`.
+    pub never_reads: u64,
+    /// For each code, for each label, the points behind jumps.
+    labels: Vec<Vec<Vec<PointId>>>,
+}
+
+impl<'p> Frame<'p> {
+    /// Analyses a program whose number of threads is known.
+    pub fn new(program: &'p Program, reductions: &Reductions) -> Self {
+        let settings = Settings {
+            local_steps: reductions.local_steps,
+            dead_registers: reductions.dead_registers,
+        };
+        let threads = Threads::new(program, settings);
+        let codes: Vec<usize> = threads
+            .instances()
+            .iter()
+            .map(|i| i.thread.index())
+            .collect();
+        let groups = if reductions.symmetry {
+            threads.interchangeable()
+        } else {
+            Vec::new()
+        };
+        let mut group_of = vec![None; codes.len()];
+        let mut chosen_freely = vec![None; program.threads.len()];
+        for (index, group) in groups.iter().enumerate() {
+            for &instance in group {
+                group_of[instance] = Some(index);
+                chosen_freely[codes[instance]] = Some(group.len() as u32);
+            }
+        }
+        let nevers = for_distinct_copies(&program.nevers, &chosen_freely);
+        let mut never_reads = 0;
+        for never in &nevers {
+            visit_state_atoms(&never.condition, &mut |atom| {
+                if let StateAtom::Memory(address) = atom {
+                    never_reads |= match &**address {
+                        Address::Direct(location) => palisade_threads::Footprint::bit(*location),
+                        _ => u64::MAX,
+                    };
+                }
+            });
+        }
+        let labels = program
+            .threads
+            .iter()
+            .map(|thread| {
+                thread
+                    .labels
+                    .iter()
+                    .map(|label| {
+                        label
+                            .points
+                            .iter()
+                            .map(|&p| thread.behind_jumps(p))
+                            .collect()
+                    })
+                    .collect()
+            })
+            .collect();
+        Frame {
+            threads,
+            codes,
+            groups,
+            group_of,
+            nevers,
+            never_reads,
+            labels,
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        self.threads.program()
+    }
+
+    /// How many running threads there are.
+    pub fn thread_count(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// How many components the threads and the memory take.
+    pub fn width(&self) -> usize {
+        self.codes.len() + self.program().locations.len()
+    }
+
+    /// The component of a location.
+    #[inline]
+    pub fn component(&self, location: LocationId) -> usize {
+        self.codes.len() + location.index()
+    }
+
+    /// The rows at the beginning (several where a thread begins with a choice), in canonical form.
+    pub fn initial_rows(&self, view: &mut View<'_>) -> Vec<Vec<u32>> {
+        let mut rows: Vec<Vec<u32>> = vec![Vec::with_capacity(self.width())];
+        for instance in 0..self.codes.len() {
+            let starts = view.initial(instance);
+            rows = rows
+                .iter()
+                .flat_map(|row| {
+                    starts.iter().map(|start| {
+                        let mut longer = row.clone();
+                        longer.push(start.0);
+                        longer
+                    })
+                })
+                .collect();
+        }
+        let program = self.program();
+        for row in &mut rows {
+            for location in &program.locations {
+                row.push(view.value_id(program.domain.reduce(location.initial)));
+            }
+            self.sort_groups(row);
+        }
+        rows.sort();
+        rows.dedup();
+        rows
+    }
+
+    /// Puts interchangeable threads into ascending order of their local states.
+    #[inline]
+    pub fn sort_groups(&self, row: &mut [u32]) {
+        for group in &self.groups {
+            // The members of a group are neighbours: copies of one code.
+            row[group[0]..group[0] + group.len()].sort_unstable();
+        }
+    }
+
+    /// Restores the order of one group after the component of `instance` was changed.
+    #[inline]
+    pub fn sort_group_of(&self, row: &mut [u32], instance: usize) {
+        if let Some(group) = self.group_of[instance] {
+            let group = &self.groups[group];
+            row[group[0]..group[0] + group.len()].sort_unstable();
+        }
+    }
+
+    /// The thread that is inside `atomic`, if there is one: only it moves.
+    #[inline]
+    pub fn atomic_thread(&self, view: &mut View<'_>, row: &[u32]) -> Option<usize> {
+        (0..self.codes.len()).find(|&i| view.is_atomic(self.codes[i], LocalId(row[i])))
+    }
+
+    /// An order of rows by what they mean, for the threads' and the memory's components.
+    pub fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
+        let mut at = 0;
+        while at < self.codes.len() {
+            let code = self.codes[at];
+            let by_content =
+                |x: &u32, y: &u32| self.threads.compare_locals(code, LocalId(*x), LocalId(*y));
+            let length = self.group_of[at].map_or(1, |group| self.groups[group].len());
+            let mut left = a[at..at + length].to_vec();
+            let mut right = b[at..at + length].to_vec();
+            left.sort_by(by_content);
+            right.sort_by(by_content);
+            for (x, y) in left.iter().zip(&right) {
+                match by_content(x, y) {
+                    Ordering::Equal => {}
+                    other => return other,
+                }
+            }
+            at += length;
+        }
+        for component in self.codes.len()..self.width() {
+            if a[component] != b[component] {
+                return self
+                    .threads
+                    .value(a[component])
+                    .cmp(&self.threads.value(b[component]));
+            }
+        }
+        Ordering::Equal
+    }
+
+    /// Evaluates a `never` (or any condition on states) in a row. `deadlock` is what the caller knows about it.
+    ///
+    /// A condition that runs into an error (an index out of range, say) is not true.
+    pub fn holds(
+        &self,
+        view: &mut View<'_>,
+        row: &[u32],
+        condition: &Expr<StateAtom>,
+        deadlock: bool,
+    ) -> bool {
+        self.evaluate(view, row, condition, deadlock)
+            .is_ok_and(|value| value != 0)
+    }
+
+    fn evaluate(
+        &self,
+        view: &mut View<'_>,
+        row: &[u32],
+        condition: &Expr<StateAtom>,
+        deadlock: bool,
+    ) -> Result<Value, ProgramError> {
+        let domain = self.program().domain;
+        condition.eval(domain, &mut |atom| match atom {
+            StateAtom::Deadlock => Ok(Value::from(deadlock)),
+            StateAtom::At(copy, label) => {
+                let at = self
+                    .matching_instances(*copy)
+                    .any(|i| self.is_at(view, i, LocalId(row[i]), *label));
+                Ok(Value::from(at))
+            }
+            StateAtom::Register(copy, register) => {
+                let instance = self.matching_instances(*copy).next();
+                Ok(instance.map_or(0, |i| {
+                    view.register(self.codes[i], LocalId(row[i]), *register)
+                }))
+            }
+            StateAtom::Memory(address) => {
+                let location = match &**address {
+                    Address::Direct(location) => *location,
+                    Address::Element {
+                        first,
+                        length,
+                        index,
+                    } => {
+                        let index = self.evaluate(view, row, index, deadlock)?;
+                        if !(0..Value::from(*length)).contains(&index) {
+                            return Err(ProgramError::IndexOutOfRange(index, *length));
+                        }
+                        LocationId(first.0 + index as u32)
+                    }
+                    Address::Pointer(pointer) => {
+                        let address = self.evaluate(view, row, pointer, deadlock)?;
+                        self.program()
+                            .location_at(address)
+                            .ok_or(ProgramError::NoSuchLocation(address))?
+                    }
+                };
+                Ok(view.value(row[self.component(location)]))
+            }
+        })
+    }
+
+    fn matching_instances(&self, copy: CopyRef) -> impl Iterator<Item = usize> + '_ {
+        self.threads
+            .instances()
+            .iter()
+            .enumerate()
+            .filter(move |(_, i)| i.thread == copy.thread && copy.copy.is_none_or(|c| c == i.copy))
+            .map(|(index, _)| index)
+    }
+
+    fn is_at(&self, view: &mut View<'_>, instance: usize, local: LocalId, label: LabelRef) -> bool {
+        let code = self.codes[instance];
+        match label {
+            LabelRef::End => view.status(code, local) == Status::Ended,
+            LabelRef::Label(label) => view
+                .point(code, local)
+                .is_some_and(|point| self.labels[code][label.index()].contains(&point)),
+        }
+    }
+}
