@@ -1,9 +1,23 @@
 //! The memory models themselves, as plain small-step machines: SC, TSO, RA; and the form of witnesses.
 //!
-//! Nothing here is clever: these machines are what searches are judged by.
+//! Nothing here is clever: these machines are what searches are judged by. Each implements [`Machine`]: an initial state, and all steps of
+//! a state with the states that they lead to.
 
+pub mod machine;
+pub mod ra;
+pub mod ra_accepts;
+pub mod ra_graph;
+pub mod sc;
+pub mod thread;
+pub mod tso;
 pub mod witness;
 
+pub use machine::{Machine, Step, StepKind, never_is_true};
+pub use ra::Ra;
+pub use ra_graph::RaGraph;
+pub use sc::Sc;
+pub use thread::{Code, Local};
+pub use tso::Tso;
 pub use witness::{
     Criterion, Edge, Event, EventKind, EventRef, Model, Pattern, PatternKind, RelationName, Witness,
 };

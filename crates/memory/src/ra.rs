@@ -1,0 +1,421 @@
+//! Release/acquire as a machine of timestamped messages and views (paper 003, section 3, Fig. 3; `nonatomic` locations: section 6).
+//!
+//! Only the order of a location's timestamps and their adjacency matter, so timestamps are kept dense: a message's timestamp is its place in
+//! the list of its location's messages, and where a new message goes between two others, the later ones (and the views of them) move up by
+//! one. A read-modify-write's message has the timestamp just after the one that it read: no message ever goes between those two.
+//!
+//! A `fence` is a read-modify-write of one extra location. An `atomic` block is one read-modify-write (or, where it writes nothing, one
+//! load): its first access chooses the message, its first store puts the new one just behind that, later stores change the new one.
+
+use crate::machine::{Machine, Step, StepKind};
+use crate::ra_accepts::{Refused, refusal};
+use crate::thread::{Action, Code, Local, Outcome, Request};
+use palisade_lang::{LocationId, Program, RegisterId, Relation, Transition, Value};
+
+/// For each location, the timestamp of the newest message that is known.
+pub type View = Vec<usize>;
+
+/// The release/acquire machine with timestamps and views.
+#[derive(Clone, Debug)]
+pub struct Ra<'p> {
+    code: Code<'p>,
+}
+
+/// A state of [`Ra`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    /// The threads.
+    pub locals: Vec<Local>,
+    /// The messages of each location by timestamp; the last list is the fences' own location.
+    pub messages: Vec<Vec<Message>>,
+    /// What each thread knows.
+    pub views: Vec<View>,
+    /// What the `atomic` block that some thread is in has done so far.
+    pub block: Option<Block>,
+    /// How many messages have been made, the initial ones not counted.
+    pub made: u32,
+    /// Whether a race on a `nonatomic` location has happened (⊥): nothing follows.
+    pub raced: bool,
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Message {
+    /// What was written.
+    pub value: Value,
+    /// What the writer knew.
+    pub view: View,
+    /// Whether a read-modify-write wrote it: its predecessor is the message that was read.
+    pub rmw: bool,
+    /// Its number in the order in which messages were made, from 1; 0 for initial messages.
+    pub id: u32,
+}
+
+/// The access of an `atomic` block.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Block {
+    location: LocationId,
+    /// The timestamp of the message whose value the block sees: the one that it read, or its own.
+    time: usize,
+    written: bool,
+}
+
+fn join(view: &mut View, other: &View) {
+    for (mine, theirs) in view.iter_mut().zip(other) {
+        *mine = (*mine).max(*theirs);
+    }
+}
+
+impl State {
+    /// Whether a message can be put directly after the one with this timestamp.
+    fn has_gap(&self, location: usize, time: usize) -> bool {
+        self.messages[location]
+            .get(time + 1)
+            .is_none_or(|next| !next.rmw)
+    }
+
+    /// The thread writes a message with the timestamp `time + 1`.
+    fn write(
+        &mut self,
+        thread: usize,
+        location: usize,
+        time: usize,
+        value: Value,
+        rmw: bool,
+    ) -> u32 {
+        let new = time + 1;
+        let stored = self.messages.iter_mut().flatten().map(|m| &mut m.view);
+        for view in self.views.iter_mut().chain(stored) {
+            if view[location] >= new {
+                view[location] += 1;
+            }
+        }
+        self.views[thread][location] = new;
+        self.made += 1;
+        let message = Message {
+            value,
+            view: self.views[thread].clone(),
+            rmw,
+            id: self.made,
+        };
+        self.messages[location].insert(new, message);
+        self.made
+    }
+
+    /// The thread reads the message with this timestamp.
+    fn read(&mut self, thread: usize, location: usize, time: usize) {
+        let view = self.messages[location][time].view.clone();
+        join(&mut self.views[thread], &view);
+    }
+}
+
+/// One instruction of one thread.
+struct At<'a> {
+    thread: usize,
+    index: usize,
+    transition: &'a Transition,
+    local: &'a Local,
+    atomic: bool,
+}
+
+impl<'p> Ra<'p> {
+    /// The machine for a program, unless the program uses what RA does not know.
+    pub fn new(program: &'p Program) -> Result<Self, Refused> {
+        match refusal(program) {
+            Some(refused) => Err(refused),
+            None => Ok(Ra {
+                code: Code::new(program),
+            }),
+        }
+    }
+
+    fn step(&self, at: &At<'_>, kind: StepKind) -> Step {
+        Step::new(at.thread, at.index, kind, at.atomic)
+    }
+
+    fn after(&self, state: &State, at: &At<'_>, set: Option<(RegisterId, Value)>) -> State {
+        let mut next = state.clone();
+        next.locals[at.thread] = self.code.after(at.thread, at.local, at.transition, set);
+        next
+    }
+
+    fn stopped(
+        &self,
+        state: &State,
+        at: &At<'_>,
+        error: palisade_lang::ProgramError,
+    ) -> (Step, State) {
+        let mut next = state.clone();
+        next.locals[at.thread].stopped = true;
+        (self.step(at, StepKind::Error(error)), next)
+    }
+
+    fn raced(&self, state: &State, at: &At<'_>, location: LocationId) -> (Step, State) {
+        let mut next = state.clone();
+        next.raced = true;
+        (
+            self.step(at, StepKind::Race).access(location, None, None),
+            next,
+        )
+    }
+
+    /// Whether the thread knows the newest message of a `nonatomic` location.
+    fn knows_newest(&self, state: &State, thread: usize, location: LocationId) -> bool {
+        state.views[thread][location.index()] + 1 == state.messages[location.index()].len()
+    }
+
+    /// The timestamps that the thread may read (or overwrite).
+    fn choices(&self, state: &State, thread: usize, location: LocationId) -> Vec<usize> {
+        match &state.block {
+            Some(block) => vec![block.time],
+            None => {
+                let first = state.views[thread][location.index()];
+                (first..state.messages[location.index()].len()).collect()
+            }
+        }
+    }
+
+    fn load(
+        &self,
+        state: &State,
+        at: &At<'_>,
+        location: LocationId,
+        register: Option<RegisterId>,
+        condition: Option<(Relation, Value)>,
+    ) -> Vec<(Step, State)> {
+        let nonatomic = self.code.program.location(location).nonatomic;
+        if nonatomic && !self.knows_newest(state, at.thread, location) {
+            return vec![self.raced(state, at, location)];
+        }
+        let mut steps = Vec::new();
+        for time in self.choices(state, at.thread, location) {
+            let Message { value, id, .. } = state.messages[location.index()][time];
+            if condition.is_some_and(|(relation, right)| !relation.holds(value, right)) {
+                continue;
+            }
+            let mut next = self.after(state, at, register.map(|r| (r, value)));
+            if !nonatomic {
+                next.read(at.thread, location.index(), time);
+            }
+            if at.atomic && next.block.is_none() {
+                next.block = Some(Block {
+                    location,
+                    time,
+                    written: false,
+                });
+            }
+            let mut step = self
+                .step(at, StepKind::Load)
+                .access(location, Some(value), None);
+            step.message = Some(id);
+            steps.push((step, next));
+        }
+        steps
+    }
+
+    fn store(
+        &self,
+        state: &State,
+        at: &At<'_>,
+        location: LocationId,
+        value: Value,
+    ) -> Vec<(Step, State)> {
+        let nonatomic = self.code.program.location(location).nonatomic;
+        if nonatomic && !self.knows_newest(state, at.thread, location) {
+            return vec![self.raced(state, at, location)];
+        }
+        let mut steps = Vec::new();
+        for time in self.choices(state, at.thread, location) {
+            let after_id = state.messages[location.index()][time].id;
+            let next = self.after(state, at, None);
+            let step = self
+                .step(at, StepKind::Store)
+                .access(location, None, Some(value));
+            steps.extend(self.write(next, at, step, location, time, after_id, value));
+        }
+        steps
+    }
+
+    /// Writes behind the message with this timestamp; in a block that has written, changes what it wrote.
+    #[allow(clippy::too_many_arguments)]
+    fn write(
+        &self,
+        mut next: State,
+        at: &At<'_>,
+        mut step: Step,
+        location: LocationId,
+        time: usize,
+        after_id: u32,
+        value: Value,
+    ) -> Option<(Step, State)> {
+        step.message = Some(after_id);
+        let place = location.index();
+        if next.block.as_ref().is_some_and(|block| block.written) {
+            next.messages[place][time].value = value;
+            step.message = Some(next.messages[place][time - 1].id);
+            step.made = Some(next.messages[place][time].id);
+            return Some((step, next));
+        }
+        if !next.has_gap(place, time) {
+            return None;
+        }
+        let is_rmw = at.atomic || step.kind == StepKind::Rmw;
+        step.made = Some(next.write(at.thread, place, time, value, is_rmw));
+        if at.atomic {
+            next.block = Some(Block {
+                location,
+                time: time + 1,
+                written: true,
+            });
+        }
+        Some((step, next))
+    }
+
+    fn rmw(
+        &self,
+        state: &State,
+        at: &At<'_>,
+        location: LocationId,
+        register: Option<RegisterId>,
+        action: Action,
+    ) -> Vec<(Step, State)> {
+        let mut steps = Vec::new();
+        for time in self.choices(state, at.thread, location) {
+            let Message { value: old, id, .. } = state.messages[location.index()][time];
+            let mut next = self.after(state, at, register.map(|r| (r, old)));
+            next.read(at.thread, location.index(), time);
+            match self.code.outcome(action, old) {
+                Outcome::Waits => {}
+                Outcome::Fails(error) => steps.push(self.stopped(state, at, error)),
+                Outcome::Loads => {
+                    if at.atomic && next.block.is_none() {
+                        next.block = Some(Block {
+                            location,
+                            time,
+                            written: false,
+                        });
+                    }
+                    let mut step = self
+                        .step(at, StepKind::Load)
+                        .access(location, Some(old), None);
+                    step.message = Some(id);
+                    steps.push((step, next));
+                }
+                Outcome::Writes(new) => {
+                    let step = self
+                        .step(at, StepKind::Rmw)
+                        .access(location, Some(old), Some(new));
+                    steps.extend(self.write(next, at, step, location, time, id, new));
+                }
+            }
+        }
+        steps
+    }
+
+    fn fence(&self, state: &State, at: &At<'_>) -> (Step, State) {
+        let location = self.code.program.locations.len();
+        let time = state.messages[location].len() - 1;
+        let mut next = self.after(state, at, None);
+        next.read(at.thread, location, time);
+        let mut step = self.step(at, StepKind::Fence);
+        step.message = Some(next.messages[location][time].id);
+        step.made = Some(next.write(at.thread, location, time, 0, true));
+        (step, next)
+    }
+}
+
+impl Machine for Ra<'_> {
+    type State = State;
+
+    fn code(&self) -> &Code<'_> {
+        &self.code
+    }
+
+    fn initial(&self) -> State {
+        let mut values = self.code.initial_memory();
+        values.push(0);
+        let nothing = vec![0; values.len()];
+        State {
+            locals: self.code.initial_locals(),
+            messages: values
+                .iter()
+                .map(|&value| {
+                    vec![Message {
+                        value,
+                        view: nothing.clone(),
+                        rmw: false,
+                        id: 0,
+                    }]
+                })
+                .collect(),
+            views: vec![nothing; self.code.instances.len()],
+            block: None,
+            made: 0,
+            raced: false,
+        }
+    }
+
+    fn locals<'s>(&self, state: &'s State) -> &'s [Local] {
+        &state.locals
+    }
+
+    fn steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
+        let mut steps = Vec::new();
+        if state.raced
+            || self
+                .code
+                .holder(&state.locals)
+                .is_some_and(|holder| holder != thread)
+        {
+            return steps;
+        }
+        let local = &state.locals[thread];
+        let atomic = self.code.in_block(thread, local);
+        for (index, transition) in self.code.next(thread, local) {
+            let at = &At {
+                thread,
+                index,
+                transition,
+                local,
+                atomic,
+            };
+            match self.code.request(thread, local, transition) {
+                Err(error) => steps.push(self.stopped(state, at, error)),
+                Ok(Request::Blocked) => {}
+                Ok(Request::Local(local)) => {
+                    let mut next = state.clone();
+                    next.locals[thread] = local;
+                    steps.push((self.step(at, StepKind::Local), next));
+                }
+                Ok(Request::Load {
+                    location,
+                    register,
+                    condition,
+                }) => {
+                    steps.extend(self.load(state, at, location, register, condition));
+                }
+                Ok(Request::Store {
+                    location, value, ..
+                }) => steps.extend(self.store(state, at, location, value)),
+                Ok(Request::Rmw {
+                    location,
+                    register,
+                    action,
+                }) => {
+                    steps.extend(self.rmw(state, at, location, register, action));
+                }
+                Ok(Request::Fence) => steps.push(self.fence(state, at)),
+                Ok(Request::AtomicBegin) => {
+                    let step = Step::new(thread, index, StepKind::AtomicBegin, false);
+                    steps.push((step, self.after(state, at, None)));
+                }
+                Ok(Request::AtomicEnd) => {
+                    let mut next = self.after(state, at, None);
+                    next.block = None;
+                    steps.push((Step::new(thread, index, StepKind::AtomicEnd, false), next));
+                }
+            }
+        }
+        steps
+    }
+}

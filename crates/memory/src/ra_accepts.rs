@@ -1,0 +1,206 @@
+//! Which programs release/acquire has a meaning for: the orders of accesses, and the `atomic` blocks that are read-modify-writes.
+
+use palisade_lang::{
+    Address, LocationId, Op, Order, Point, PointId, Program, RegisterId, Span, Thread, Transition,
+};
+
+/// Why a program has no meaning under RA.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What to tell the user.
+    pub message: String,
+    /// The access or the beginning of the block.
+    pub span: Span,
+}
+
+/// The first thing in the program that has no meaning under RA, if there is one.
+///
+/// - An access whose order is not the default one: `acquire` for loads and `wait`, `release` for stores, `acqrel` for read-modify-writes.
+/// - An `atomic` block that is no read-modify-write of one location. It is one if, on every way through it, the first access reads
+///   (a load, a `wait` or a read-modify-write), all accesses have the same address (the same location, or the same expression over
+///   registers that the block does not change), the location is not `nonatomic`, and there is no `fence` inside. A way without a store
+///   is to such a block what failing is to a `cas`: a load.
+pub fn refusal(program: &Program) -> Option<Refused> {
+    program.threads.iter().find_map(|thread| {
+        thread.transitions.iter().find_map(|transition| {
+            wrong_order(program, transition).or_else(|| match transition.op {
+                Op::AtomicBegin => wrong_block(program, thread, transition),
+                _ => None,
+            })
+        })
+    })
+}
+
+fn wrong_order(program: &Program, transition: &Transition) -> Option<Refused> {
+    let (order, default) = match &transition.op {
+        Op::Load { order, .. } | Op::Wait { order, .. } => (*order, Order::Acquire),
+        Op::Store { order, .. } => (*order, Order::Release),
+        Op::Rmw { order, .. } => (*order, Order::AcqRel),
+        _ => return None,
+    };
+    (order != default).then(|| Refused {
+        message: format!(
+            "`{}` has the order {}: release/acquire knows only {} here; SC and TSO know all orders",
+            program.source.slice(transition.span),
+            order.name(),
+            default.name()
+        ),
+        span: transition.span,
+    })
+}
+
+/// Why the block that begins here is no read-modify-write of one location.
+fn wrong_block(program: &Program, thread: &Thread, begin: &Transition) -> Option<Refused> {
+    let refused = |why: &str| {
+        Some(Refused {
+            message: format!("this atomic block is no read-modify-write of one location: {why}"),
+            span: begin.span,
+        })
+    };
+    let inside = transitions_of_block(thread, begin.to);
+    let mut address: Option<&Address<RegisterId>> = None;
+    let mut changed = Vec::new();
+    for transition in &inside {
+        let accessed = match &transition.op {
+            Op::Load {
+                register, address, ..
+            } => {
+                changed.push(*register);
+                address
+            }
+            Op::Rmw {
+                register, address, ..
+            }
+            | Op::Wait {
+                register, address, ..
+            } => {
+                changed.extend(*register);
+                address
+            }
+            Op::Store { address, .. } => address,
+            Op::Assign(register, _) => {
+                changed.push(*register);
+                continue;
+            }
+            Op::Fence(Order::SeqCst) => return refused("there is a fence in it"),
+            _ => continue,
+        };
+        if address.is_some_and(|first| first != accessed) {
+            return refused("it accesses more than one place");
+        }
+        address = Some(accessed);
+    }
+    let address = address?;
+    let nonatomic = |l: LocationId| program.location(l).nonatomic;
+    let (may_be_nonatomic, index) = match address {
+        Address::Direct(location) => (nonatomic(*location), None),
+        Address::Element { first, index, .. } => (nonatomic(*first), Some(index)),
+        Address::Pointer(pointer) => (program.locations.iter().any(|l| l.nonatomic), Some(pointer)),
+    };
+    if may_be_nonatomic {
+        return refused("its location is, or may be, nonatomic");
+    }
+    let mut moves = false;
+    if let Some(index) = index {
+        index.for_each_atom(&mut |register| moves |= changed.contains(register));
+    }
+    if moves {
+        return refused("the place that it accesses may change inside it");
+    }
+    if store_comes_first(thread, begin.to) {
+        return refused("it stores before it reads");
+    }
+    None
+}
+
+/// The instructions from a point inside a block to the block's end.
+fn transitions_of_block(thread: &Thread, first: PointId) -> Vec<&Transition> {
+    let mut found = Vec::new();
+    walk_block(thread, first, |transition| {
+        found.push(transition);
+        true
+    });
+    found
+}
+
+/// Whether some way from the block's beginning comes to a store before anything is read.
+fn store_comes_first(thread: &Thread, first: PointId) -> bool {
+    let mut found = false;
+    walk_block(thread, first, |transition| match transition.op {
+        Op::Store { .. } => {
+            found = true;
+            false
+        }
+        Op::Load { .. } | Op::Rmw { .. } | Op::Wait { .. } => false,
+        _ => true,
+    });
+    found
+}
+
+/// Visits the instructions of a block, going on behind those for which `visit` says so.
+fn walk_block<'t>(
+    thread: &'t Thread,
+    first: PointId,
+    mut visit: impl FnMut(&'t Transition) -> bool,
+) {
+    let mut seen = vec![false; thread.points.len()];
+    let mut todo = vec![first];
+    while let Some(point) = todo.pop() {
+        if std::mem::replace(&mut seen[point.index()], true) || !thread.points[point.index()].atomic
+        {
+            continue;
+        }
+        for transition in thread.outgoing(point) {
+            if visit(transition) {
+                todo.push(transition.to);
+            }
+        }
+    }
+}
+
+/// The same program with every `seqcst` access read as fence, access, fence (`--seqcst fences`).
+///
+/// An access inside an `atomic` block keeps its order, and so such a block stays refused.
+pub fn with_seqcst_fences(program: &Program) -> Program {
+    let mut program = program.clone();
+    for thread in &mut program.threads {
+        for index in 0..thread.transitions.len() {
+            let transition = &mut thread.transitions[index];
+            let (from, to, span) = (transition.from, transition.to, transition.span);
+            if thread.points[from.index()].atomic {
+                continue;
+            }
+            let (order, default) = match &mut transition.op {
+                Op::Load { order, .. } | Op::Wait { order, .. } => (order, Order::Acquire),
+                Op::Store { order, .. } => (order, Order::Release),
+                Op::Rmw { order, .. } => (order, Order::AcqRel),
+                _ => continue,
+            };
+            if *order != Order::SeqCst {
+                continue;
+            }
+            *order = default;
+            let before = PointId(thread.points.len() as u32);
+            let after = PointId(before.0 + 1);
+            transition.from = before;
+            transition.to = after;
+            let between = Point {
+                name: None,
+                atomic: false,
+                place: None,
+                span,
+            };
+            thread.points.extend([between.clone(), between]);
+            for (from, to) in [(from, before), (after, to)] {
+                thread.transitions.push(Transition {
+                    from,
+                    to,
+                    op: Op::Fence(Order::SeqCst),
+                    span,
+                });
+            }
+        }
+        thread.sort_transitions();
+    }
+    program
+}
