@@ -3,6 +3,7 @@
 //! One function answers every question: [`check`].
 
 mod drf;
+mod persistent;
 pub mod run;
 mod safe;
 pub mod sc;
@@ -92,6 +93,7 @@ pub fn check(
     match (options.model, options.criterion) {
         (Model::Sc, Criterion::Safe) => Ok(safe::check(program, options, control)),
         (Model::Sc, Criterion::Drf) => Ok(drf::check(program, options, control)),
+        (Model::Tso, Criterion::Persistent) => Ok(persistent::check(program, options, control)),
         (model, criterion) => Err(Refusal {
             message: format!(
                 "`{}` under `{}` cannot be decided yet",

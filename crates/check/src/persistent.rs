@@ -1,0 +1,483 @@
+//! `persistent` under TSO: every TSO run has the program orders and the store order of some SC run (paper 004).
+//!
+//! By Theorem 1 there a program is fragile iff it has, after an SC run π1, the pattern
+//!
+//! ```text
+//! e1    the pivot issues a store to y
+//! π3    the pivot alone runs on: loads and local steps, no store, fence or read-modify-write
+//! e     the pivot loads v from x ≠ y
+//! e2    another thread, which has not moved since π1, can write v' ≠ v to x
+//! ```
+//!
+//! and then `π1·e1·π3·e·e2·u2·u1` is a fragile TSO run: its store order puts e2 before e1, its program order e1 before e, so in an SC run e would
+//! have to read v'. Here e2 is a plain store, a read-modify-write that writes, or an `atomic` block, which runs on memory without
+//! the pivot's pending store and counts with the last value that it leaves in x.
+//!
+//! Since nobody but the pivot moves between π1 and e2, the pattern is a property of the state after π1: the walk is the plain SC walk, and
+//! one look at each state serves all pivots, stores and loads. A failed `cas`, a full fence and the beginning of a block
+//! wait for the pivot's buffer to drain, and so end the pattern.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use palisade_explore::{Finding, Successors};
+use palisade_lang::{LocationId, Order, Program, Value};
+use palisade_memory::{Event, EventKind, Pattern, PatternKind, Witness};
+use palisade_threads::{ActionKind, Footprint, LocalId, View};
+
+use crate::run::{Run, RunStep, replay, step};
+use crate::sc::{Observer, ScSpace, execute};
+use crate::search::search;
+use crate::state::Frame;
+use crate::{Answer, Control, Criterion, Model, Options, Verdict};
+
+/// Looks for the fragility pattern.
+struct Fragility {
+    error_seen: AtomicBool,
+    /// A block took more steps than are tried.
+    gave_up: AtomicBool,
+}
+
+/// How many steps of one `atomic` block are tried before giving up: a block that never ends must not stop the walk.
+const MOST_BLOCK_STEPS: usize = 1 << 20;
+
+/// A write that another thread could make now, with another value than memory holds.
+#[derive(Clone, Debug)]
+struct Overtaker {
+    instance: usize,
+    location: LocationId,
+    value: Value,
+    /// The steps: one, or those of a block.
+    steps: Vec<(usize, usize)>,
+}
+
+/// A pattern that was found in a state.
+#[derive(Clone, Debug)]
+struct Fragile {
+    pivot: usize,
+    /// e1, π3, e as (action, outcome).
+    steps: Vec<(usize, usize)>,
+    store: u32,
+    load: u32,
+    overtaker: Overtaker,
+}
+
+impl Fragility {
+    /// All writes that threads could make now and that change a location.
+    fn overtakers(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> Vec<Overtaker> {
+        let mut found = Vec::new();
+        for instance in 0..frame.thread_count() {
+            let (code, local) = (frame.codes[instance], LocalId(row[instance]));
+            for action in 0..view.actions(code, local) {
+                match view.action(code, local, action).kind {
+                    kind @ (ActionKind::Store { .. } | ActionKind::Rmw { .. }) => {
+                        let Ok(Some(access)) = execute(frame, view, row, kind) else {
+                            continue;
+                        };
+                        if let Some((location, value)) = access.written
+                            && view.value(row[frame.component(location)]) != value
+                        {
+                            found.push(Overtaker {
+                                instance,
+                                location,
+                                value,
+                                steps: vec![(action, 0)],
+                            });
+                        }
+                    }
+                    ActionKind::AtomicBegin => {
+                        self.run_block(frame, view, row, instance, action, &mut found);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// Runs a block to each of its ends and adds what it changes.
+    fn run_block(
+        &self,
+        frame: &Frame<'_>,
+        view: &mut View<'_>,
+        row: &[u32],
+        instance: usize,
+        begin: usize,
+        found: &mut Vec<Overtaker>,
+    ) {
+        let code = frame.codes[instance];
+        let locations = frame.thread_count()..frame.width();
+        let mut seen: rustc_hash::FxHashSet<Vec<u32>> = Default::default();
+        // States inside the block, with the step that led there and the state before it.
+        let mut states: Vec<(Vec<u32>, (usize, usize), usize)> = Vec::new();
+        for outcome in 0..view.next(code, LocalId(row[instance]), begin).len() {
+            let next = view.next(code, LocalId(row[instance]), begin)[outcome];
+            let mut inside = row.to_vec();
+            inside[instance] = next.0;
+            states.push((inside, (begin, outcome), usize::MAX));
+        }
+        let mut at = 0;
+        while at < states.len() {
+            if states.len() > MOST_BLOCK_STEPS {
+                self.gave_up.store(true, Ordering::Relaxed);
+                return;
+            }
+            let current = states[at].0.clone();
+            let local = LocalId(current[instance]);
+            if !view.is_atomic(code, local) {
+                let mut steps = Vec::new();
+                let mut back = at;
+                while back != usize::MAX {
+                    steps.push(states[back].1);
+                    back = states[back].2;
+                }
+                steps.reverse();
+                for component in locations.clone() {
+                    if current[component] != row[component] {
+                        found.push(Overtaker {
+                            instance,
+                            location: LocationId((component - locations.start) as u32),
+                            value: view.value(current[component]),
+                            steps: steps.clone(),
+                        });
+                    }
+                }
+            } else {
+                for action in 0..view.actions(code, local) {
+                    let kind = view.action(code, local, action).kind;
+                    if matches!(kind, ActionKind::Error(_)) {
+                        continue;
+                    }
+                    let Ok(Some(access)) = execute(frame, view, &current, kind) else {
+                        continue;
+                    };
+                    let mut after = current.clone();
+                    if let Some((location, value)) = access.written {
+                        after[frame.component(location)] = view.value_id(value);
+                    }
+                    let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
+                    for (outcome, next) in nexts.iter().enumerate() {
+                        after[instance] = next.0;
+                        if seen.insert(after.clone()) {
+                            states.push((after.clone(), (action, outcome), at));
+                        }
+                    }
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// The patterns of a state, each pair of store and load once.
+    fn patterns(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> Vec<Fragile> {
+        let mut patterns: Vec<Fragile> = Vec::new();
+        if frame.atomic_thread(view, row).is_some() {
+            return patterns;
+        }
+        let has_store = (0..frame.thread_count()).any(|i| {
+            let (code, local) = (frame.codes[i], LocalId(row[i]));
+            view.next_footprint(code, local).writes != 0
+        });
+        if !has_store {
+            return patterns;
+        }
+        let overtakers = self.overtakers(frame, view, row);
+        if overtakers.is_empty() {
+            return patterns;
+        }
+        for pivot in 0..frame.thread_count() {
+            let mut overtaken = 0u64;
+            for overtaker in overtakers.iter().filter(|o| o.instance != pivot) {
+                overtaken |= Footprint::bit(overtaker.location);
+            }
+            let (code, local) = (frame.codes[pivot], LocalId(row[pivot]));
+            if view.future_footprint(code, local).reads & overtaken == 0 {
+                continue;
+            }
+            for action in 0..view.actions(code, local) {
+                let taken = view.action(code, local, action);
+                // A `seqcst` store is followed by a fence: nothing overtakes it.
+                if let ActionKind::Store {
+                    location,
+                    value,
+                    order,
+                } = taken.kind
+                    && order != Order::SeqCst
+                {
+                    self.run_pivot(
+                        frame,
+                        view,
+                        row,
+                        pivot,
+                        action,
+                        (location, value),
+                        taken.transition,
+                        &overtakers,
+                        &mut patterns,
+                    );
+                }
+            }
+        }
+        patterns
+    }
+
+    /// Lets the pivot run on behind its store: π3 and e.
+    #[allow(clippy::too_many_arguments)]
+    fn run_pivot(
+        &self,
+        frame: &Frame<'_>,
+        view: &mut View<'_>,
+        row: &[u32],
+        pivot: usize,
+        action: usize,
+        pending: (LocationId, Value),
+        store: u32,
+        overtakers: &[Overtaker],
+        patterns: &mut Vec<Fragile>,
+    ) {
+        let code = frame.codes[pivot];
+        let start = LocalId(row[pivot]);
+        let mut seen: rustc_hash::FxHashSet<LocalId> = Default::default();
+        // Local states of the pivot, with the step that led there and the state before it.
+        let mut states: Vec<(LocalId, (usize, usize), usize)> = Vec::new();
+        for (outcome, next) in view.next(code, start, action).iter().enumerate() {
+            states.push((*next, (action, outcome), usize::MAX));
+        }
+        let mut own = row.to_vec();
+        own[frame.component(pending.0)] = view.value_id(pending.1);
+        let mut at = 0;
+        while at < states.len() {
+            if states.len() > MOST_BLOCK_STEPS {
+                // Local steps that never end, such as a register that counts for ever.
+                self.gave_up.store(true, Ordering::Relaxed);
+                return;
+            }
+            let local = states[at].0;
+            for action in 0..view.actions(code, local) {
+                let taken = view.action(code, local, action);
+                match taken.kind {
+                    ActionKind::Load { .. } | ActionKind::Wait { .. } | ActionKind::Local => {}
+                    ActionKind::Fence(order) if order != Order::SeqCst => {}
+                    _ => continue,
+                }
+                let Ok(Some(access)) = execute(frame, view, &own, taken.kind) else {
+                    continue;
+                };
+                let overtaker = taken.kind.location().and_then(|location| {
+                    overtakers.iter().find(|o| {
+                        o.instance != pivot && o.location == location && location != pending.0
+                    })
+                });
+                if let Some(overtaker) = overtaker
+                    && !patterns
+                        .iter()
+                        .any(|p| p.pivot == pivot && p.store == store && p.load == taken.transition)
+                {
+                    let mut steps = vec![(action, 0)];
+                    let mut back = at;
+                    while back != usize::MAX {
+                        steps.push(states[back].1);
+                        back = states[back].2;
+                    }
+                    steps.reverse();
+                    patterns.push(Fragile {
+                        pivot,
+                        steps,
+                        store,
+                        load: taken.transition,
+                        overtaker: overtaker.clone(),
+                    });
+                }
+                let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
+                for (outcome, next) in nexts.iter().enumerate() {
+                    if seen.insert(*next) {
+                        states.push((*next, (action, outcome), at));
+                    }
+                }
+            }
+            at += 1;
+        }
+    }
+}
+
+/// The kind of a finding: which code, which store, which load.
+fn kind_of(frame: &Frame<'_>, pattern: &Fragile) -> u64 {
+    (frame.codes[pattern.pivot] as u64) << 52
+        | (u64::from(pattern.store) & ((1 << 26) - 1)) << 26
+        | u64::from(pattern.load) & ((1 << 26) - 1)
+}
+
+impl Observer for Fragility {
+    fn observe(
+        &self,
+        frame: &Frame<'_>,
+        view: &mut View<'_>,
+        row: &[u32],
+        _deadlock: bool,
+        out: &mut Successors<'_>,
+    ) {
+        for pattern in self.patterns(frame, view, row) {
+            out.report(kind_of(frame, &pattern));
+        }
+    }
+
+    fn error(&self, _code: usize, _transition: u32, _label: u64, _out: &mut Successors<'_>) {
+        self.error_seen.store(true, Ordering::Relaxed);
+    }
+
+    /// Every store may be e1 or e2: it must not be moved past another thread's arrival at its own.
+    fn watched_writes(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+/// Decides `persistent` under TSO.
+pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
+    let frame = Frame::new(program, &options.reductions);
+    let space = ScSpace {
+        frame: &frame,
+        observer: Fragility {
+            error_seen: AtomicBool::new(false),
+            gave_up: AtomicBool::new(false),
+        },
+        partial_order: options.reductions.partial_order,
+    };
+    let (outcome, mut answer) = search(&space, options, control);
+    let mut view = frame.threads.view();
+    if answer.verdict == Verdict::Holds && space.observer.gave_up.load(Ordering::Relaxed) {
+        answer.verdict = Verdict::Unknown(
+            "some thread can run on for ever without touching memory that others share, or inside an `atomic` block".into(),
+        );
+    }
+    for finding in &outcome.findings {
+        answer.verdict = Verdict::Violated;
+        answer.witnesses.extend(witness(&space, &mut view, finding));
+        if !options.all {
+            break;
+        }
+    }
+    if space.observer.error_seen.load(Ordering::Relaxed) {
+        answer.notes.push(crate::ERROR_NOTE.into());
+    }
+    answer
+}
+
+/// The fragile run `π1·e1·π3·e·e2·u2·u1`, as TSO executes it.
+fn witness(
+    space: &ScSpace<'_, '_, Fragility>,
+    view: &mut View<'_>,
+    finding: &Finding,
+) -> Option<Witness> {
+    let frame = space.frame;
+    let program = frame.program();
+    let before = replay(frame, view, finding);
+    let patterns = space.observer.patterns(frame, view, &before.row);
+    let pattern = patterns
+        .into_iter()
+        .find(|p| kind_of(frame, p) == finding.kind)?;
+    let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
+    let mut events = Vec::new();
+    for step in &before.steps {
+        push_tso_events(program, &names, step, true, &mut events);
+    }
+    // The pivot sees its own store; the others do not, so two runs go on from the same state.
+    let mut pivot_run = Run {
+        steps: Vec::new(),
+        ..before.clone()
+    };
+    for &(action, outcome) in &pattern.steps {
+        step(frame, view, &mut pivot_run, pattern.pivot, action, outcome);
+    }
+    let mut other_run = Run {
+        steps: Vec::new(),
+        ..before
+    };
+    for &(action, outcome) in &pattern.overtaker.steps {
+        step(
+            frame,
+            view,
+            &mut other_run,
+            pattern.overtaker.instance,
+            action,
+            outcome,
+        );
+    }
+    let e1 = events.len();
+    for step in &pivot_run.steps {
+        push_tso_events(program, &names, step, false, &mut events);
+    }
+    let e = events.len() - 1;
+    for step in &other_run.steps {
+        push_tso_events(program, &names, step, true, &mut events);
+    }
+    let overtaken = &program.location(pattern.overtaker.location).name;
+    let u2 = events.iter().rposition(|event| {
+        matches!(
+            event.kind,
+            EventKind::Flush | EventKind::Rmw | EventKind::Store
+        ) && event.location.as_ref() == Some(overtaken)
+    })?;
+    let e2 = events[u2].issue.unwrap_or(u2);
+    let u1 = events.len();
+    let store = events[e1].clone();
+    events.push(Event {
+        kind: EventKind::Flush,
+        issue: Some(e1),
+        ..store
+    });
+    let message = format!(
+        "{} reads {} from `{overtaken}` while its store to `{}` still waits, and then {} writes {}: the order of the stores says that {} wrote first, the order of {}'s own steps says that its store came first, and no SC run has both",
+        names[pattern.pivot],
+        events[e].value.unwrap_or(0),
+        events[e1].location.as_deref().unwrap_or(""),
+        names[pattern.overtaker.instance],
+        pattern.overtaker.value,
+        names[pattern.overtaker.instance],
+        names[pattern.pivot],
+    );
+    Some(Witness {
+        model: Model::Tso,
+        criterion: Criterion::Persistent,
+        events,
+        cycle: Vec::new(),
+        edges: Vec::new(),
+        pattern: Some(Pattern {
+            kind: PatternKind::Fragile,
+            events: vec![e1, e, e2, u2, u1],
+            message,
+        }),
+        copies: None,
+    })
+}
+
+/// A step of an SC run as TSO executes it: a plain store is issued and, if `flush`, flushed at once.
+fn push_tso_events(
+    program: &Program,
+    names: &[String],
+    step: &RunStep,
+    flush: bool,
+    events: &mut Vec<Event>,
+) {
+    let run = Run {
+        steps: vec![step.clone()],
+        row: Vec::new(),
+        error: None,
+    };
+    let Some(mut event) = crate::run::events(program, &run, names).pop() else {
+        return;
+    };
+    if event.kind != EventKind::Store || step.atomic {
+        // An error is a story of its own, told elsewhere.
+        if !matches!(step.kind, ActionKind::Error(_)) {
+            events.push(event);
+        }
+        return;
+    }
+    event.kind = EventKind::Issue;
+    let issue = events.len();
+    events.push(event.clone());
+    if flush {
+        event.kind = EventKind::Flush;
+        event.issue = Some(issue);
+        events.push(event);
+    }
+}
