@@ -4,6 +4,7 @@
 //! analysis reads it, and nothing else passes between them.
 
 pub mod expr;
+mod lex;
 pub mod litmus;
 pub mod never;
 pub mod pal;

@@ -1,0 +1,168 @@
+//! Every file of the corpus can be read, and nothing that looks like one makes a front end panic.
+
+use std::path::{Path, PathBuf};
+
+use palisade_lang::{Language, ParseOptions, Source, parse};
+
+/// The corpus of other people's programs, where it is present.
+fn corpus() -> Option<PathBuf> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    let found = corpus.is_dir();
+    if !found {
+        println!("no corpus at {}: nothing to read", corpus.display());
+    }
+    found.then_some(corpus)
+}
+
+fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut todo = vec![dir.to_path_buf()];
+    while let Some(dir) = todo.pop() {
+        for entry in std::fs::read_dir(&dir).expect("a directory that can be read") {
+            let path = entry.expect("an entry that can be read").path();
+            if path.is_dir() {
+                todo.push(path);
+            } else if path.extension().is_some_and(|e| e == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn source(path: &Path) -> Source {
+    let text = std::fs::read_to_string(path).expect("a file that can be read");
+    Source::new(path.display().to_string(), text)
+}
+
+/// Reads every file and returns how many there were.
+fn read_all(dir: &Path, extension: &str) -> usize {
+    let files = files(dir, extension);
+    for path in &files {
+        let source = source(path);
+        match parse(&source, &ParseOptions::default()) {
+            Ok(parsed) => well_formed(&parsed.program),
+            Err(errors) => {
+                let at = source.line_column(errors[0].span.start);
+                panic!("{}:{at}: {errors:#?}", path.display());
+            }
+        }
+    }
+    files.len()
+}
+
+/// What every analysis relies on.
+fn well_formed(program: &palisade_lang::Program) {
+    for (a, b) in program
+        .locations
+        .iter()
+        .zip(program.locations.iter().skip(1))
+    {
+        assert!(a.address < b.address);
+    }
+    for thread in &program.threads {
+        assert!(thread.initial.index() < thread.points.len());
+        assert!(thread.transitions.is_sorted_by_key(|t| t.from));
+        for t in &thread.transitions {
+            assert!(t.from.index() < thread.points.len());
+            assert!(t.to.index() < thread.points.len());
+            assert!(t.span.start < t.span.end, "{t:?}");
+            let (from, to) = (&thread.points[t.from.index()], &thread.points[t.to.index()]);
+            match t.op {
+                palisade_lang::Op::AtomicBegin => assert!(!from.atomic && to.atomic),
+                palisade_lang::Op::AtomicEnd => assert!(from.atomic && !to.atomic),
+                _ => assert_eq!(from.atomic, to.atomic),
+            }
+        }
+        for point in &thread.points {
+            assert!(point.place.is_none_or(|p| p.index() < program.places.len()));
+            assert!(point.place.is_none() || !point.atomic);
+        }
+    }
+}
+
+#[test]
+fn every_automaton_of_the_corpus_is_read() {
+    let Some(corpus) = corpus() else { return };
+    assert!(read_all(&corpus.join("trencher"), "txt") > 0);
+    assert!(read_all(&corpus.join("persist"), "txt") > 0);
+}
+
+/// A small generator of random numbers: tests must be the same every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        ((self.0 >> 33) as usize) % n.max(1)
+    }
+}
+
+/// Cuts a text short, and exchanges, doubles and drops pieces of it: no front end may panic.
+fn mutate_and_read(text: &str, language: Language, rounds: usize, random: &mut Random) {
+    let options = ParseOptions {
+        language: Some(language),
+        domain: None,
+    };
+    let chars: Vec<char> = text.chars().collect();
+    let junk: Vec<char> = "(){}[];:=!<>&|+-*/\\$%#\"'.,~^ \n0123456789xXé\u{0}"
+        .chars()
+        .collect();
+    for _ in 0..rounds {
+        let mut chars = chars.clone();
+        match random.below(4) {
+            0 => chars.truncate(random.below(chars.len() + 1)),
+            1 => {
+                for _ in 0..=random.below(4) {
+                    let at = random.below(chars.len());
+                    if let Some(c) = chars.get_mut(at) {
+                        *c = junk[random.below(junk.len())];
+                    }
+                }
+            }
+            2 => {
+                let at = random.below(chars.len());
+                let end = (at + random.below(20)).min(chars.len());
+                chars.drain(at..end);
+            }
+            _ => {
+                let at = random.below(chars.len());
+                let end = (at + random.below(20)).min(chars.len());
+                let piece: Vec<char> = chars[at..end].to_vec();
+                let to = random.below(chars.len());
+                chars.splice(to..to, piece);
+            }
+        }
+        let source = Source::new("mutant", chars.into_iter().collect::<String>());
+        match parse(&source, &options) {
+            Ok(parsed) => well_formed(&parsed.program),
+            Err(errors) => {
+                assert!(!errors.is_empty());
+                for error in errors {
+                    assert!(error.span.end as usize <= source.text().len());
+                    assert!(error.span.start <= error.span.end);
+                }
+            }
+        }
+    }
+}
+
+const AUTOMATON: &str = "# both\nmemory_size 4\nthread t 2\ninitial q0\n\
+    transition q0 q1 write + r 1 0\ntransition q1 q2 read r & r 3\ntransition q2 q3 lock\n\
+    transition q3 q4 check && == r 0 ! != r 1\ntransition q4 q5 unlock\ntransition q5 q0 mfence\nend\n\
+    thread s\ninitial a\ntransition a b local x - 0 1\ntransition b a noop\nend\n";
+
+#[test]
+fn broken_automata_make_no_panic() {
+    let mut random = Random(1);
+    mutate_and_read(AUTOMATON, Language::Trencher, 3000, &mut random);
+    if let Some(corpus) = corpus() {
+        for path in files(&corpus, "txt") {
+            mutate_and_read(source(&path).text(), Language::Trencher, 30, &mut random);
+        }
+    }
+}
