@@ -1,1 +1,38 @@
-//! What people read: text, pictures, HTML, JSON, SARIF
+//! What people read: diagnostics, text, JSON, SARIF.
+//!
+//! The main type is [`FileReport`]: what was asked about one FILE and what came out. Each format is one module with one function that turns
+//! it into text:
+//!
+//! ```
+//! use palisade_report::{Failure, FileReport, Model, Criterion, Question, json};
+//!
+//! let report = FileReport {
+//!     file: "lock.pal".to_owned(),
+//!     model: Model::Tso,
+//!     question: Question::Check(Criterion::Robust),
+//!     program: None,
+//!     result: Err(Failure::Message("no such file".to_owned())),
+//! };
+//! assert_eq!(
+//!     json::line(&report),
+//!     r#"{"file":"lock.pal","model":"tso","criterion":"robust","verdict":"error","reason":"no such file"}"#
+//! );
+//! ```
+//!
+//! Where the rest is: [`text`] is what a terminal shows, with the run drawn by `columns` and the cycle told by `cycle`; [`shape`] knows the
+//! names of cycles; [`diagnostics`] shows what is wrong with a program's text; [`words`] keeps what things are called.
+
+mod columns;
+mod cycle;
+pub mod diagnostics;
+pub mod json;
+mod look;
+mod outcome;
+pub mod shape;
+pub mod text;
+pub mod words;
+
+pub use look::Look;
+pub use outcome::{Failure, FileReport, Findings, Question, Status};
+pub use palisade_check::{Answer, Refusal, Stats, Verdict};
+pub use palisade_memory::{Criterion, Model, Witness};

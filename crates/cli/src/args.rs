@@ -1,0 +1,381 @@
+//! Every flag, described once: help, manual pages and completions come from here.
+
+use crate::limits::{parse_memory, parse_timeout};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use palisade_lang::Language;
+use palisade_memory::{Criterion, Model};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Decides whether small concurrent programs can notice a weak memory model.
+///
+/// Give it a lock, a queue or a barrier. It answers exactly, whatever the interleaving, and where the answer is no it shows a
+/// run. Exit status: 0 everything holds, 1 something is violated, 2 the input or the call is wrong, 3 not decided within the
+/// limits; the highest that applies, with 2 over 3 over 1.
+#[derive(Parser, Debug)]
+#[command(name = "palisade", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// When to use colours.
+    ///
+    /// `auto`: on a terminal, unless the environment says NO_COLOR.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: When,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Decide whether a criterion holds.
+    Check(CheckArgs),
+    /// Find the cheapest fences that make a criterion hold.
+    Fence(FenceArgs),
+    /// Find out whether a state that some `never` forbids, or a failing `assert`, can be reached.
+    Reach(ReachArgs),
+    /// Print a program in another language.
+    Export(ExportArgs),
+    /// Replay a witness against its program, with code that shares nothing with the search.
+    Validate(ValidateArgs),
+    /// Print completions for a shell.
+    Completions(CompletionsArgs),
+    /// Write the manual pages into a directory.
+    Man(ManArgs),
+}
+
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The memory model.
+    #[arg(long, value_enum, default_value_t = ModelName::Tso)]
+    pub model: ModelName,
+
+    /// What must hold; `all` asks for every criterion that the model knows.
+    #[arg(long, value_enum, default_value_t = CriterionName::Robust)]
+    pub criterion: CriterionName,
+
+    /// Show every violation instead of the first (where the criterion can).
+    #[arg(long)]
+    pub all: bool,
+
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+#[derive(Args, Debug)]
+pub struct FenceArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The memory model.
+    #[arg(long, value_enum, default_value_t = ModelName::Tso)]
+    pub model: ModelName,
+
+    /// What the fences must make hold.
+    #[arg(long, value_enum, default_value_t = CriterionName::Robust)]
+    pub criterion: CriterionName,
+
+    /// What a fence costs: `unit`, `profile`, or a file that says it.
+    #[arg(long, default_value = "unit", value_name = "unit|profile|PATH")]
+    pub cost: String,
+
+    /// Write the fenced program back, in its own language.
+    #[arg(long)]
+    pub write: bool,
+
+    /// List every minimal set of fences instead of the cheapest.
+    #[arg(long)]
+    pub all: bool,
+
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+#[derive(Args, Debug)]
+pub struct ReachArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The memory model.
+    #[arg(long, value_enum, default_value_t = ReachModel::Tso)]
+    pub model: ReachModel,
+
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+#[derive(Args, Debug)]
+pub struct ExportArgs {
+    /// The program; `-` reads standard input.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// The language to print.
+    #[arg(long, value_enum)]
+    pub to: Target,
+
+    /// Print the instrumented program of the check instead of the program itself.
+    #[arg(long)]
+    pub instrumented: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ValidateArgs {
+    /// The program.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+
+    /// The witness, or a whole line that `check --format json` printed; `-` reads standard input.
+    #[arg(value_name = "WITNESS.json", value_hint = ValueHint::FilePath)]
+    pub witness: PathBuf,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// How the answer is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct CompletionsArgs {
+    /// Which shell.
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Args, Debug)]
+pub struct ManArgs {
+    /// Where the pages go; made if it is not there.
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+}
+
+/// Which programs are asked about.
+#[derive(Args, Debug)]
+pub struct InputArgs {
+    /// Programs: files, directories (every program in them), or `-` for standard input.
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+/// How a program's text is read.
+#[derive(Args, Debug, Clone)]
+pub struct ReadingArgs {
+    /// The language of the input, where the file's name does not tell it.
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub from: Option<LanguageName>,
+
+    /// As if the program said `domain N;`: values are taken modulo N.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub domain: Option<i64>,
+}
+
+/// How the answer is searched for.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct SearchArgs {
+    /// How long the search may take for each FILE, such as `60s`, `1500ms` or `2m`; a bare number means seconds.
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout)]
+    pub timeout: Option<Duration>,
+
+    /// How much memory the process may hold, such as `8GiB` or `500M`.
+    ///
+    /// Without it, and never more than, nine tenths of what the machine (or the control group, or `ulimit -v`) has left, so that the
+    /// operating system never has a reason to stop us.
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub memory: Option<u64>,
+
+    /// How many threads search; as many as there are cores if not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+
+    /// Look for races on all locations, even where some are declared `nonatomic`.
+    #[arg(long)]
+    pub all_locations: bool,
+
+    /// How `seqcst` accesses are read under release/acquire: `fences` reads each as fence, access, fence.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub seqcst: Option<SeqCst>,
+
+    /// Do not run steps that touch no memory together with the step before them.
+    #[arg(long)]
+    pub no_local_steps: bool,
+
+    /// Do not forget registers that will not be read again.
+    #[arg(long)]
+    pub no_dead_registers: bool,
+
+    /// Do not treat states that differ by a swap of identical threads as one.
+    #[arg(long)]
+    pub no_symmetry: bool,
+
+    /// Do not leave out the other orders of independent accesses.
+    #[arg(long)]
+    pub no_partial_order: bool,
+
+    /// Do not dismiss anything without a search.
+    #[arg(long)]
+    pub no_static_filter: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct FormatArgs {
+    /// How the answer is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// One object per line, one line per FILE.
+    Json,
+    /// SARIF 2.1.0, one document.
+    Sarif,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum When {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelName {
+    /// Sequential consistency.
+    Sc,
+    /// Total store order, as on x86.
+    Tso,
+    /// Release/acquire, as in C++.
+    Ra,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReachModel {
+    /// Sequential consistency.
+    Sc,
+    /// Total store order, as on x86.
+    Tso,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CriterionName {
+    /// The model allows no behaviour that sequential consistency does not.
+    Robust,
+    /// The same program orders and store orders as under sequential consistency.
+    Persistent,
+    /// No triangular races.
+    Trf,
+    /// No data races.
+    Drf,
+    /// Assertions hold, no `never` comes true, nothing goes wrong.
+    Safe,
+    /// Every criterion that the model knows.
+    All,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LanguageName {
+    /// Palisade's own language.
+    Pal,
+    /// Trencher's and Persist's automata.
+    Trencher,
+    /// Rocker's toy language.
+    Tpl,
+    /// herd's litmus tests.
+    Litmus,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Palisade's own language.
+    Pal,
+    /// Trencher's automata.
+    Trencher,
+    /// Promela, for SPIN.
+    Promela,
+    /// The control-flow graphs, for Graphviz.
+    Dot,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeqCst {
+    /// Fence, access, fence.
+    Fences,
+}
+
+impl From<ModelName> for Model {
+    fn from(name: ModelName) -> Self {
+        match name {
+            ModelName::Sc => Model::Sc,
+            ModelName::Tso => Model::Tso,
+            ModelName::Ra => Model::Ra,
+        }
+    }
+}
+
+impl From<ReachModel> for Model {
+    fn from(name: ReachModel) -> Self {
+        match name {
+            ReachModel::Sc => Model::Sc,
+            ReachModel::Tso => Model::Tso,
+        }
+    }
+}
+
+impl CriterionName {
+    /// The criterion; `None` for `all`.
+    pub fn criterion(self) -> Option<Criterion> {
+        match self {
+            CriterionName::Robust => Some(Criterion::Robust),
+            CriterionName::Persistent => Some(Criterion::Persistent),
+            CriterionName::Trf => Some(Criterion::Trf),
+            CriterionName::Drf => Some(Criterion::Drf),
+            CriterionName::Safe => Some(Criterion::Safe),
+            CriterionName::All => None,
+        }
+    }
+}
+
+impl From<LanguageName> for Language {
+    fn from(name: LanguageName) -> Self {
+        match name {
+            LanguageName::Pal => Language::Pal,
+            LanguageName::Trencher => Language::Trencher,
+            LanguageName::Tpl => Language::Tpl,
+            LanguageName::Litmus => Language::Litmus,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,129 @@
+//! Asking the same question about every FILE: what `check`, `fence` and `reach` have in common.
+
+use crate::args::{Format, InputArgs, SearchArgs};
+use crate::input::{self, Job};
+use crate::limits;
+use crate::output::{Closed, Output};
+use crate::progress::ProgressLine;
+use palisade_check::{Control, Options, Reductions};
+use palisade_lang::Program;
+use palisade_memory::{Criterion, Model};
+use palisade_report::{Failure, FileReport, Findings, Question, Status, json, text};
+use std::path::Path;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Set by Ctrl-C (and by a request to terminate): searches stop, and answer what they can.
+static CANCEL: LazyLock<&'static AtomicBool> = LazyLock::new(|| {
+    static FLAG: AtomicBool = AtomicBool::new(false);
+    static TIMES: AtomicUsize = AtomicUsize::new(0);
+    let installed = ctrlc::set_handler(|| {
+        FLAG.store(true, Ordering::Relaxed);
+        // Somebody who asks twice does not want to wait.
+        if TIMES.fetch_add(1, Ordering::Relaxed) > 0 {
+            std::process::exit(130);
+        }
+    });
+    // Without a handler Ctrl-C ends the process at once, which is no tragedy.
+    let _ = installed;
+    &FLAG
+});
+
+/// A question to ask about every FILE.
+pub struct Asking<'a> {
+    pub model: Model,
+    pub question: Question,
+    pub input: &'a InputArgs,
+    pub format: Format,
+    /// Finds the answer for one program.
+    pub answer: &'a dyn Fn(&Program, &Control<'_>) -> Result<Findings, Failure>,
+}
+
+impl Asking<'_> {
+    /// Asks, and prints each answer as soon as it is there.
+    pub fn run(&self, output: &mut Output) -> Status {
+        if self.format == Format::Sarif {
+            return output.complain("`--format sarif` cannot be written yet");
+        }
+        let mut statuses = Vec::new();
+        for job in input::expand(&self.input.files) {
+            let report = self.report(&job, output);
+            statuses.push(report.status());
+            if self.print(&report, output).is_err() {
+                break;
+            }
+        }
+        if statuses.len() > 1 && self.format == Format::Human {
+            let line = text::summary(&statuses, output.look());
+            let _ = output.answer(&line);
+        }
+        statuses.into_iter().max().unwrap_or(Status::Holds)
+    }
+
+    fn report(&self, job: &Job, output: &Output) -> FileReport {
+        let (path, read) = match job {
+            Job::Trouble(path, message) => (path, Err(Failure::Message(message.clone()))),
+            Job::File(path) => (path, input::read(path, &self.input.reading)),
+        };
+        let file = input::display_name(path);
+        let (program, result) = match read {
+            Err(failure) => (None, Err(failure)),
+            Ok(input) => {
+                let warnings =
+                    text::warnings(&input.program.source, &input.warnings, output.error_look());
+                output.remark(&warnings);
+                let result = self.search(path, &input.program);
+                (Some(input.program), result)
+            }
+        };
+        FileReport {
+            file,
+            model: self.model,
+            question: self.question,
+            program,
+            result,
+        }
+    }
+
+    fn search(&self, path: &Path, program: &Program) -> Result<Findings, Failure> {
+        let line = ProgressLine::new(&input::display_name(path));
+        let show = |progress: &palisade_check::Progress| line.show(progress);
+        let control = Control {
+            cancel: *CANCEL,
+            progress: &show,
+        };
+        (self.answer)(program, &control)
+    }
+
+    fn print(&self, report: &FileReport, output: &mut Output) -> Result<(), Closed> {
+        match self.format {
+            Format::Json | Format::Sarif => output.answer(&format!("{}\n", json::line(report))),
+            Format::Human if report.result.is_err() => {
+                output.remark(&text::render(report, output.error_look()));
+                Ok(())
+            }
+            Format::Human => output.answer(&text::render(report, output.look())),
+        }
+    }
+}
+
+/// The options of a search, as the flags say.
+pub fn options(model: Model, criterion: Criterion, all: bool, search: &SearchArgs) -> Options {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    Options {
+        jobs: search.jobs.map_or(cores, usize::from),
+        timeout: search.timeout,
+        memory: limits::memory_limit(search.memory),
+        reductions: Reductions {
+            local_steps: !search.no_local_steps,
+            dead_registers: !search.no_dead_registers,
+            symmetry: !search.no_symmetry,
+            partial_order: !search.no_partial_order,
+            static_filter: !search.no_static_filter,
+        },
+        all_locations: search.all_locations,
+        all,
+        seqcst_as_fences: search.seqcst.is_some(),
+        ..Options::new(model, criterion)
+    }
+}

@@ -1,0 +1,45 @@
+//! `palisade check`
+
+use super::ask::{Asking, options};
+use crate::args::CheckArgs;
+use crate::output::Output;
+use crate::pairs;
+use palisade_check::{Control, check};
+use palisade_lang::Program;
+use palisade_memory::{Criterion, Model};
+use palisade_report::{Answer, Failure, Findings, Question, Refusal, Status};
+
+pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
+    let model = Model::from(args.model);
+    let criterion = args.criterion.criterion();
+    if let Some(criterion) = criterion
+        && let Some(complaint) = pairs::complaint(model, criterion)
+    {
+        return output.complain(&complaint);
+    }
+    let decide = |program: &Program, criterion: Criterion, control: &Control<'_>| {
+        let searched = pairs::searched_model(model, criterion);
+        let options = options(searched, criterion, args.all, &args.search);
+        check(program, &options, control)
+    };
+    let answer = |program: &Program, control: &Control<'_>| match criterion {
+        Some(criterion) => decide(program, criterion, control)
+            .map(Findings::One)
+            .map_err(Failure::Refused),
+        None => {
+            let answers: Vec<(Criterion, Result<Answer, Refusal>)> = pairs::criteria(model)
+                .into_iter()
+                .map(|criterion| (criterion, decide(program, criterion, control)))
+                .collect();
+            Ok(Findings::All(answers))
+        }
+    };
+    Asking {
+        model,
+        question: criterion.map_or(Question::CheckAll, Question::Check),
+        input: &args.input,
+        format: args.format.format,
+        answer: &answer,
+    }
+    .run(output)
+}

@@ -1,0 +1,49 @@
+//! `palisade export`
+
+use crate::args::{ExportArgs, Target};
+use crate::input;
+use crate::output::Output;
+use palisade_lang::Program;
+use palisade_report::{Failure, Status, diagnostics};
+
+pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
+    let file = input::display_name(&args.file);
+    let input = match input::read(&args.file, &args.reading) {
+        Ok(input) => input,
+        Err(Failure::Text(source, problems)) => {
+            output.remark(&diagnostics::render(
+                &source,
+                &problems,
+                output.error_look(),
+            ));
+            return Status::Error;
+        }
+        Err(failure) => return output.complain(&format!("{file}: {}", failure.reason())),
+    };
+    output.remark(&diagnostics::render(
+        &input.program.source,
+        &input.warnings,
+        output.error_look(),
+    ));
+    if args.instrumented {
+        return output.complain("instrumented programs cannot be printed yet");
+    }
+    match print(&input.program, args.to) {
+        Ok(text) => {
+            let _ = output.answer(&text);
+            Status::Holds
+        }
+        Err(message) => output.complain(&format!("{file}: {message}")),
+    }
+}
+
+/// The program in another language.
+fn print(_program: &Program, target: Target) -> Result<String, String> {
+    let name = match target {
+        Target::Pal => "pal",
+        Target::Trencher => "trencher",
+        Target::Promela => "promela",
+        Target::Dot => "dot",
+    };
+    Err(format!("`--to {name}` cannot be printed yet"))
+}

@@ -1,0 +1,26 @@
+//! One module per command; each ends with the status that the process exits with.
+
+mod ask;
+mod check;
+mod export;
+mod fence;
+mod papers;
+mod reach;
+mod validate;
+
+use crate::args::Command;
+use crate::output::Output;
+use palisade_report::Status;
+
+/// Runs a command.
+pub fn run(command: Command, output: &mut Output) -> Status {
+    match command {
+        Command::Check(args) => check::run(&args, output),
+        Command::Fence(args) => fence::run(&args, output),
+        Command::Reach(args) => reach::run(&args, output),
+        Command::Export(args) => export::run(&args, output),
+        Command::Validate(args) => validate::run(&args, output),
+        Command::Completions(args) => papers::completions(&args, output),
+        Command::Man(args) => papers::man(&args, output),
+    }
+}

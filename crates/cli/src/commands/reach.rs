@@ -1,0 +1,27 @@
+//! `palisade reach`
+
+use super::ask::{Asking, options};
+use crate::args::ReachArgs;
+use crate::output::Output;
+use palisade_check::{Control, check};
+use palisade_lang::Program;
+use palisade_memory::{Criterion, Model};
+use palisade_report::{Failure, Findings, Question, Status};
+
+pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
+    let model = Model::from(args.model);
+    let options = options(model, Criterion::Safe, false, &args.search);
+    let answer = |program: &Program, control: &Control<'_>| {
+        check(program, &options, control)
+            .map(Findings::One)
+            .map_err(Failure::Refused)
+    };
+    Asking {
+        model,
+        question: Question::Reach,
+        input: &args.input,
+        format: args.format.format,
+        answer: &answer,
+    }
+    .run(output)
+}

@@ -1,0 +1,128 @@
+//! From FILE to program: directories, standard input, and everything that can be wrong with a file.
+
+use crate::args::ReadingArgs;
+use palisade_lang::parse::guess_language;
+use palisade_lang::source::MAX_SOURCE_BYTES;
+use palisade_lang::{Diagnostic, Language, ParseOptions, Program, Source};
+use palisade_report::Failure;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// A program, and what should be said about its text all the same.
+pub struct Input {
+    pub program: Program,
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// One thing to look at: a file, or a complaint about an argument that leads to none.
+pub enum Job {
+    File(PathBuf),
+    Trouble(PathBuf, String),
+}
+
+/// The arguments with directories replaced by the programs in them, in the order of their names.
+pub fn expand(arguments: &[PathBuf]) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for argument in arguments {
+        if is_stdin(argument) || !argument.is_dir() {
+            jobs.push(Job::File(argument.clone()));
+            continue;
+        }
+        let before = jobs.len();
+        let tree = WalkDir::new(argument)
+            .follow_links(true)
+            .sort_by_file_name()
+            .into_iter()
+            .filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name()));
+        for entry in tree {
+            match entry {
+                Ok(entry) if entry.file_type().is_file() && is_program(entry.path()) => {
+                    jobs.push(Job::File(entry.into_path()));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let path = error.path().unwrap_or(argument).to_owned();
+                    jobs.push(Job::Trouble(path, format!("cannot be read: {error}")));
+                }
+            }
+        }
+        if jobs.len() == before {
+            jobs.push(Job::Trouble(
+                argument.clone(),
+                "there is no program in this directory (.pal, .txt, .trencher, .tpl, .litmus)"
+                    .to_owned(),
+            ));
+        }
+    }
+    jobs
+}
+
+fn is_hidden(name: &std::ffi::OsStr) -> bool {
+    name.to_string_lossy().starts_with('.')
+}
+
+/// In a tree, a `.txt` counts only if it looks like an automaton: most texts are none.
+fn is_program(path: &Path) -> bool {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("pal" | "trencher" | "tpl" | "litmus") => true,
+        Some("txt") => read_text(path)
+            .is_ok_and(|text| guess_language(&Source::new("", text)) == Language::Trencher),
+        _ => false,
+    }
+}
+
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The name that is shown for a file.
+pub fn display_name(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Reads a file as a program.
+pub fn read(path: &Path, reading: &ReadingArgs) -> Result<Input, Failure> {
+    let text = read_text(path).map_err(Failure::Message)?;
+    let name = if is_stdin(path) {
+        "<stdin>".to_owned()
+    } else {
+        display_name(path)
+    };
+    let source = Source::new(name, text);
+    let options = ParseOptions {
+        language: reading.from.map(Language::from),
+        domain: reading.domain,
+    };
+    match palisade_lang::parse(&source, &options) {
+        Ok(parsed) => Ok(Input {
+            program: parsed.program,
+            warnings: parsed.warnings,
+        }),
+        Err(diagnostics) => Err(Failure::Text(source, diagnostics)),
+    }
+}
+
+/// Reads a whole file, or says why not.
+pub fn read_text(path: &Path) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    // One byte more than is allowed tells an endless input from a large one.
+    let most = MAX_SOURCE_BYTES as u64 + 1;
+    let result = if is_stdin(path) {
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes))
+    };
+    if let Err(error) = result {
+        return Err(format!("cannot be read: {error}"));
+    }
+    if bytes.len() > MAX_SOURCE_BYTES {
+        return Err("is larger than 1 GiB, which is too large for a program".to_owned());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|b| **b == b'\n').count() + 1;
+        format!("is not a text: line {line} is not valid UTF-8")
+    })
+}

@@ -1,0 +1,82 @@
+//! The line that moves while a search runs: on a terminal only.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use palisade_check::Progress;
+use palisade_report::words;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Shows how far a search has come; nothing at all in a pipe.
+pub struct ProgressLine {
+    bar: Option<ProgressBar>,
+    started: Instant,
+}
+
+impl ProgressLine {
+    /// A line for the search in one FILE.
+    pub fn new(file: &str) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg}") {
+                bar.set_style(style);
+            }
+            bar.set_prefix(file.to_owned());
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        ProgressLine {
+            bar,
+            started: Instant::now(),
+        }
+    }
+
+    /// Shows the latest figures.
+    pub fn show(&self, progress: &Progress) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(in_words(progress, self.started.elapsed()));
+        }
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn in_words(progress: &Progress, elapsed: Duration) -> String {
+    let per_second = progress.states as f64 / elapsed.as_secs_f64().max(0.001);
+    let mut text = format!(
+        "{}, {} per second, frontier {}, {}",
+        words::counted(progress.states, "state", "states"),
+        words::number(per_second as u64),
+        words::number(progress.frontier),
+        words::bytes(progress.memory_bytes),
+    );
+    let (done, all) = progress.queries;
+    if all > 1 {
+        text.push_str(&format!(", question {} of {}", (done + 1).min(all), all));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_in_words() {
+        let progress = Progress {
+            states: 2_000_000,
+            frontier: 1500,
+            memory_bytes: 64 << 20,
+            queries: (2, 7),
+        };
+        assert_eq!(
+            in_words(&progress, Duration::from_secs(4)),
+            "2,000,000 states, 500,000 per second, frontier 1,500, 64 MiB, question 3 of 7"
+        );
+    }
+}

@@ -1,0 +1,245 @@
+//! What is wrong with a run, told edge by edge and in one sentence that needs no theory.
+
+use crate::columns::effect;
+use crate::look::{Look, Tone, wrap};
+use crate::shape;
+use palisade_memory::{Edge, Event, EventKind, Model, Pattern, PatternKind, RelationName, Witness};
+
+/// The cycle or the pattern of a witness.
+pub(crate) fn render(witness: &Witness, look: Look) -> String {
+    let mut out = String::new();
+    if let Some(pattern) = &witness.pattern {
+        paragraph(&mut out, &sentence(&pattern.message), Tone::Strong, look);
+        if let Some(text) = pattern_explained(pattern) {
+            paragraph(&mut out, &text, Tone::Plain, look);
+        }
+    }
+    if !witness.edges.is_empty() {
+        let title = match shape::name(witness) {
+            Some(shape) => format!("The cycle, known as {} ({}):", shape.name, shape.meaning),
+            None => "The cycle:".to_owned(),
+        };
+        out.push_str(&look.paint(Tone::Strong, &title));
+        out.push('\n');
+        let digits = witness.events.len().to_string().len();
+        for edge in &witness.edges {
+            edge_line(&mut out, witness, edge, digits, look);
+        }
+        for text in explained(witness) {
+            out.push('\n');
+            paragraph(&mut out, &text, Tone::Plain, look);
+        }
+    }
+    out
+}
+
+/// The whole story in one line, for tables.
+pub(crate) fn summary(witness: &Witness) -> String {
+    if let Some(pattern) = &witness.pattern {
+        return pattern.message.clone();
+    }
+    let named = shape::name(witness).map(|shape| format!("a cycle of the shape {}", shape.name));
+    let what = named.unwrap_or_else(|| format!("a cycle of {} steps", witness.cycle.len()));
+    let mut places: Vec<String> = Vec::new();
+    for &index in &witness.cycle {
+        if let Some(event) = witness.events.get(index) {
+            let place = format!("{}:{}", event.thread, event.line);
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+    }
+    format!("{what} through {}", places.join(", "))
+}
+
+fn edge_line(out: &mut String, witness: &Witness, edge: &Edge, digits: usize, look: Look) {
+    let (Some(from), Some(to)) = (witness.events.get(edge.from), witness.events.get(edge.to))
+    else {
+        return;
+    };
+    let head = format!(
+        "  {:>digits$} → {:>digits$}  {}  ",
+        edge.from + 1,
+        edge.to + 1,
+        shape::relation(edge.relation)
+    );
+    let indent = head.chars().count();
+    let text = edge_in_words(witness.model, edge.relation, from, to);
+    for (at, line) in wrap(&text, look.width.saturating_sub(indent))
+        .iter()
+        .enumerate()
+    {
+        if at == 0 {
+            out.push_str(&look.paint(Tone::Bad, &head));
+        } else {
+            out.push_str(&" ".repeat(indent));
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+}
+
+fn edge_in_words(model: Model, relation: RelationName, from: &Event, to: &Event) -> String {
+    let (first, second) = (&from.thread, &to.thread);
+    match relation {
+        RelationName::Po => format!(
+            "program order: in {first}, {} comes before {}",
+            access(from),
+            access(to)
+        ),
+        RelationName::Rf => format!(
+            "reads-from: {second} reads {} as {first} wrote it",
+            location_value(to, to.read.or(to.value))
+        ),
+        RelationName::Co if model == Model::Ra => format!(
+            "modification order: {first}'s {} stands before {second}'s {}",
+            location_value(from, from.value),
+            location_value(to, to.value)
+        ),
+        RelationName::Co => format!(
+            "store order: {first}'s {} reaches memory before {second}'s {}",
+            location_value(from, from.value),
+            location_value(to, to.value)
+        ),
+        RelationName::Fr => format!(
+            "from-read: {first} reads {}, the value from before {second}'s {}",
+            location_value(from, from.read.or(from.value)),
+            location_value(to, to.value)
+        ),
+    }
+}
+
+fn location_value(event: &Event, value: Option<i64>) -> String {
+    let location = event.location.as_deref().unwrap_or("?");
+    match value {
+        Some(value) => format!("{location} = {value}"),
+        None => location.to_owned(),
+    }
+}
+
+/// An access as a noun.
+fn access(event: &Event) -> String {
+    match event.kind {
+        EventKind::Load => format!("the load {}", location_value(event, event.value)),
+        EventKind::Store | EventKind::Issue | EventKind::Flush => {
+            format!("the store {}", location_value(event, event.value))
+        }
+        EventKind::Rmw => format!(
+            "the read-modify-write of {}",
+            event.location.as_deref().unwrap_or("?")
+        ),
+        EventKind::Fence => "the fence".to_owned(),
+        EventKind::Local => {
+            let text = effect(event);
+            if text.is_empty() {
+                "a step".to_owned()
+            } else {
+                text
+            }
+        }
+    }
+}
+
+/// What a newcomer should know about the cycle.
+fn explained(witness: &Witness) -> Vec<String> {
+    let mut result = Vec::new();
+    for edge in &witness.edges {
+        if let Some(text) = overtaken(witness, edge) {
+            result.push(text);
+        }
+    }
+    result.push(
+        "Read each arrow as \"must come before\": the arrows go round in a circle, so no order in which \
+         these accesses happen one after the other, each at once, explains this run. Sequential consistency does not have it."
+            .to_owned(),
+    );
+    result
+}
+
+/// The sentence about a store that a later load of its thread overtook, where the edge is about one.
+fn overtaken(witness: &Witness, edge: &Edge) -> Option<String> {
+    if edge.relation != RelationName::Po {
+        return None;
+    }
+    let issue = witness.events.get(edge.from)?.issue.unwrap_or(edge.from);
+    let store = witness.events.get(issue)?;
+    let load = witness.events.get(edge.to)?;
+    if store.kind != EventKind::Issue || load.kind != EventKind::Load {
+        return None;
+    }
+    let flush = witness.events.iter().position(|e| e.issue == Some(issue));
+    let until = match flush {
+        Some(flush) if flush < edge.to => return None,
+        Some(flush) => format!("until step {}", flush + 1),
+        None => "to the end".to_owned(),
+    };
+    Some(format!(
+        "{}'s store {} waits in its store buffer from step {} {until}, where nobody else can see it. Meanwhile, in step {}, {} \
+         already loads {} from memory: the load overtakes the store. A fence between the two would make the load wait.",
+        store.thread,
+        location_value(store, store.value),
+        issue + 1,
+        edge.to + 1,
+        load.thread,
+        load.location.as_deref().unwrap_or("?"),
+    ))
+}
+
+/// What a newcomer should know about the pattern.
+fn pattern_explained(pattern: &Pattern) -> Option<String> {
+    let steps: Vec<String> = pattern.events.iter().map(|e| (e + 1).to_string()).collect();
+    let step = |at: usize| steps.get(at).cloned().unwrap_or_default();
+    match pattern.kind {
+        PatternKind::Race if steps.len() == 2 => Some(format!(
+            "Steps {} and {} touch the same location, at least one of them writes it, and either could have come first: nothing \
+             in the program puts them in order.",
+            step(0),
+            step(1)
+        )),
+        PatternKind::TriangularRace if steps.len() == 3 => Some(format!(
+            "The store of step {} can still wait in its thread's buffer when the load of step {} is executed; the store of step {}, \
+             by another thread to the loaded location, could come at the same moment. Under TSO the load may miss it, although the \
+             earlier store is not yet visible either.",
+            step(0),
+            step(1),
+            step(2)
+        )),
+        PatternKind::Fragile => Some(
+            "Under TSO the first store can reach memory after the other thread's store although the load has already missed that \
+             store: no run of sequential consistency has this program order and this order of stores together."
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first: String = chars
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
+    // A name or a quotation keeps its spelling.
+    let begins_word = text
+        .split(' ')
+        .next()
+        .is_some_and(|w| w.chars().all(char::is_alphabetic));
+    let mut result = if begins_word && text.contains(' ') {
+        format!("{first}{}", chars.as_str())
+    } else {
+        text.to_owned()
+    };
+    if !result.ends_with(['.', '!', '?']) {
+        result.push('.');
+    }
+    result
+}
+
+fn paragraph(out: &mut String, text: &str, tone: Tone, look: Look) {
+    for line in wrap(text, look.width) {
+        out.push_str(&look.paint(tone, &line));
+        out.push('\n');
+    }
+}

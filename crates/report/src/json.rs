@@ -1,0 +1,173 @@
+//! JSON: one object per line, one line per FILE, with the fixed fields.
+
+use crate::outcome::{Failure, FileReport, Findings, Question};
+use crate::words;
+use palisade_check::{Answer, Stats, Verdict};
+use palisade_lang::{Diagnostic, Severity, Source};
+use palisade_memory::Witness;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Default, Serialize)]
+struct Line<'a> {
+    file: &'a str,
+    model: &'static str,
+    criterion: &'static str,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<Vec<DiagnosticFields<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    criteria: Option<serde_json::Map<String, serde_json::Value>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    reasons: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iterations: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<&'a Witness>,
+    /// All of them, where `--all` found several; the first is `witness`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witnesses: Option<&'a [Witness]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notes: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<StatsFields>,
+}
+
+#[derive(Serialize)]
+struct DiagnosticFields<'a> {
+    severity: &'static str,
+    message: &'a str,
+    line: u32,
+    column: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct StatsFields {
+    states: u64,
+    transitions: u64,
+    queries: u64,
+    pruned: u64,
+    wall_ms: u64,
+    peak_memory_bytes: u64,
+}
+
+impl StatsFields {
+    fn new(stats: &Stats) -> Self {
+        StatsFields {
+            states: stats.states,
+            transitions: stats.transitions,
+            queries: stats.queries,
+            pruned: stats.pruned,
+            wall_ms: u64::try_from(stats.wall.as_millis()).unwrap_or(u64::MAX),
+            peak_memory_bytes: stats.peak_memory_bytes,
+        }
+    }
+}
+
+/// The line for one FILE, without a line end.
+pub fn line(report: &FileReport) -> String {
+    let mut line = Line {
+        file: &report.file,
+        model: report.model.name(),
+        criterion: match report.question {
+            Question::Check(criterion) | Question::Fence(criterion) => criterion.name(),
+            Question::CheckAll => "all",
+            Question::Reach => "safe",
+        },
+        ..Line::default()
+    };
+    match &report.result {
+        Err(failure) => {
+            line.verdict = "error";
+            line.reason = Some(failure.reason());
+            if let Failure::Text(source, diagnostics) = failure {
+                line.diagnostics = Some(
+                    diagnostics
+                        .iter()
+                        .map(|d| diagnostic_fields(source, d))
+                        .collect(),
+                );
+            }
+        }
+        Ok(Findings::One(answer)) => {
+            line.verdict = match report.question {
+                Question::Reach => words::reach_verdict(&answer.verdict),
+                _ => words::verdict(&answer.verdict),
+            };
+            fill(&mut line, answer);
+            // Under SC the state space is walked once.
+            line.iterations = (report.question == Question::Reach).then_some(1);
+        }
+        Ok(Findings::All(answers)) => {
+            let mut total = Stats::default();
+            let mut criteria = serde_json::Map::new();
+            for (criterion, answer) in answers {
+                let (verdict, reason) = match answer {
+                    Ok(answer) => {
+                        add(&mut total, &answer.stats);
+                        (words::verdict(&answer.verdict), unknown_reason(answer))
+                    }
+                    Err(refusal) => ("error", Some(refusal.message.clone())),
+                };
+                criteria.insert(criterion.name().to_owned(), verdict.into());
+                if let Some(reason) = reason {
+                    line.reasons.insert(criterion.name(), reason);
+                }
+            }
+            line.verdict = match report.status() {
+                crate::Status::Holds => "holds",
+                crate::Status::Violated => "violated",
+                crate::Status::Unknown => "unknown",
+                crate::Status::Error => "error",
+            };
+            line.reason = line.reasons.values().next().cloned();
+            line.criteria = Some(criteria);
+            line.stats = Some(StatsFields::new(&total));
+        }
+    }
+    // Only strings, numbers, lists and maps with string keys: serialising them cannot fail.
+    serde_json::to_string(&line).unwrap_or_default()
+}
+
+fn fill<'a>(line: &mut Line<'a>, answer: &'a Answer) {
+    line.reason = unknown_reason(answer);
+    line.witness = answer.witnesses.first();
+    line.witnesses = (answer.witnesses.len() > 1).then_some(&answer.witnesses);
+    line.notes = (!answer.notes.is_empty()).then_some(&answer.notes);
+    line.stats = Some(StatsFields::new(&answer.stats));
+}
+
+fn unknown_reason(answer: &Answer) -> Option<String> {
+    match &answer.verdict {
+        Verdict::Unknown(reason) => Some(reason.clone()),
+        _ => None,
+    }
+}
+
+/// Several searches, one after the other.
+fn add(total: &mut Stats, stats: &Stats) {
+    total.states += stats.states;
+    total.transitions += stats.transitions;
+    total.queries += stats.queries;
+    total.pruned += stats.pruned;
+    total.wall += stats.wall;
+    total.peak_memory_bytes = total.peak_memory_bytes.max(stats.peak_memory_bytes);
+}
+
+fn diagnostic_fields<'a>(source: &Source, diagnostic: &'a Diagnostic) -> DiagnosticFields<'a> {
+    let at = source.line_column(diagnostic.span.start);
+    DiagnosticFields {
+        severity: match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        },
+        message: &diagnostic.message,
+        line: at.line,
+        column: at.column,
+        help: diagnostic.help.as_deref(),
+    }
+}

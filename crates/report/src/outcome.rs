@@ -1,0 +1,127 @@
+//! What was asked about one FILE, and what came out.
+
+use palisade_check::{Answer, Refusal, Verdict};
+use palisade_lang::{Diagnostic, Program, Source};
+use palisade_memory::{Criterion, Model};
+
+/// What was asked about one FILE, and what came out.
+#[derive(Debug)]
+pub struct FileReport {
+    /// As the user named it.
+    pub file: String,
+    /// Under which model.
+    pub model: Model,
+    /// What was asked.
+    pub question: Question,
+    /// The program, where the file could be read as one.
+    pub program: Option<Program>,
+    /// What came out.
+    pub result: Result<Findings, Failure>,
+}
+
+/// What can be asked about a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Does the criterion hold?
+    Check(Criterion),
+    /// Which of the model's criteria hold?
+    CheckAll,
+    /// Can a forbidden state be reached?
+    Reach,
+    /// Which fences make the criterion hold?
+    Fence(Criterion),
+}
+
+/// What came out where the question could be asked.
+#[derive(Debug)]
+pub enum Findings {
+    /// One answer.
+    One(Answer),
+    /// One answer for each criterion, in the order of strength.
+    All(Vec<(Criterion, Result<Answer, Refusal>)>),
+}
+
+/// Why there is no answer at all.
+#[derive(Debug)]
+pub enum Failure {
+    /// The text is no program.
+    Text(Source, Vec<Diagnostic>),
+    /// The question cannot be asked about this program.
+    Refused(Refusal),
+    /// Something else, such as a file that cannot be read.
+    Message(String),
+}
+
+/// How the command ends for one FILE. The order is that of the exit status: 2 over 3 over 1 over 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// It holds.
+    Holds,
+    /// It is violated.
+    Violated,
+    /// Undecided.
+    Unknown,
+    /// The input or the call is wrong.
+    Error,
+}
+
+impl Status {
+    /// The exit status of the command.
+    pub fn code(self) -> u8 {
+        match self {
+            Status::Holds => 0,
+            Status::Violated => 1,
+            Status::Error => 2,
+            Status::Unknown => 3,
+        }
+    }
+
+    fn of_verdict(verdict: &Verdict) -> Status {
+        match verdict {
+            Verdict::Holds => Status::Holds,
+            Verdict::Violated => Status::Violated,
+            Verdict::Unknown(_) => Status::Unknown,
+        }
+    }
+}
+
+impl FileReport {
+    /// How the command ends for this FILE.
+    pub fn status(&self) -> Status {
+        match &self.result {
+            Err(_) => Status::Error,
+            Ok(Findings::One(answer)) => Status::of_verdict(&answer.verdict),
+            Ok(Findings::All(answers)) => answers
+                .iter()
+                .map(|(_, answer)| match answer {
+                    Ok(answer) => Status::of_verdict(&answer.verdict),
+                    Err(_) => Status::Error,
+                })
+                .max()
+                .unwrap_or(Status::Holds),
+        }
+    }
+}
+
+impl Failure {
+    /// The reason in one line, as JSON gives it.
+    pub fn reason(&self) -> String {
+        match self {
+            Failure::Message(message) => message.clone(),
+            Failure::Refused(refusal) => refusal.message.clone(),
+            Failure::Text(source, diagnostics) => {
+                let Some(first) = diagnostics.first() else {
+                    return "this is no program".to_owned();
+                };
+                let at = source.line_column(first.span.start);
+                let mut reason = format!("{at}: {}", first.message);
+                if diagnostics.len() > 1 {
+                    let more = diagnostics.len() - 1;
+                    let errors = if more == 1 { "error" } else { "errors" };
+                    reason.push_str(&format!(" (and {more} more {errors})"));
+                }
+                reason
+            }
+        }
+    }
+}

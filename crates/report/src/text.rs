@@ -1,0 +1,229 @@
+//! What a terminal shows.
+
+use crate::look::{Look, Tone, cut, pad, wrap};
+use crate::outcome::{Failure, FileReport, Findings, Question, Status};
+use crate::{columns, cycle, diagnostics, words};
+use palisade_check::{Answer, Refusal, Verdict};
+use palisade_lang::{Diagnostic, Program, Source, Span};
+use palisade_memory::{Criterion, Model, Witness};
+
+/// What is printed about a FILE: for a failure that is meant for standard error, else for standard output.
+pub fn render(report: &FileReport, look: Look) -> String {
+    match &report.result {
+        Err(failure) => render_failure(report, failure, look),
+        Ok(Findings::One(answer)) => render_answer(report, answer, look),
+        Ok(Findings::All(answers)) => render_all(report, answers, look),
+    }
+}
+
+/// One line about several FILEs.
+pub fn summary(statuses: &[Status], look: Look) -> String {
+    let count = |status: Status| statuses.iter().filter(|s| **s == status).count() as u64;
+    let mut parts = vec![format!("{} files:", words::number(statuses.len() as u64))];
+    for (status, tone, what) in [
+        (Status::Holds, Tone::Good, "fine"),
+        (Status::Violated, Tone::Bad, "violated"),
+        (Status::Unknown, Tone::Doubt, "undecided"),
+        (Status::Error, Tone::Bad, "not analysed"),
+    ] {
+        let number = count(status);
+        if number > 0 {
+            let text = format!("{} {what},", words::number(number));
+            parts.push(look.paint(tone, &text));
+        }
+    }
+    let line = parts.join(" ");
+    // The last comma may be followed by a colour's end.
+    match line.rfind(',') {
+        Some(at) => format!("{}{}\n", &line[..at], &line[at + 1..]),
+        None => format!("{line}\n"),
+    }
+}
+
+/// Warnings about a program's text.
+pub fn warnings(source: &Source, warnings: &[Diagnostic], look: Look) -> String {
+    diagnostics::render(source, warnings, look)
+}
+
+fn render_failure(report: &FileReport, failure: &Failure, look: Look) -> String {
+    match failure {
+        Failure::Text(source, problems) => diagnostics::render(source, problems, look),
+        Failure::Refused(Refusal {
+            message,
+            span: Some(span),
+        }) => match &report.program {
+            Some(program) => refusal_at(program, message, *span, look),
+            None => plain_error(&report.file, message, look),
+        },
+        Failure::Refused(refusal) => plain_error(&report.file, &refusal.message, look),
+        Failure::Message(message) => plain_error(&report.file, message, look),
+    }
+}
+
+fn refusal_at(program: &Program, message: &str, span: Span, look: Look) -> String {
+    diagnostics::render(&program.source, &[Diagnostic::error(span, message)], look)
+}
+
+fn plain_error(file: &str, message: &str, look: Look) -> String {
+    format!("{} {file}: {message}\n", look.paint(Tone::Bad, "error:"))
+}
+
+fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
+    let mut out = headline(report, answer, look);
+    match &answer.verdict {
+        Verdict::Unknown(reason) => {
+            let text = format!("The search ended early: {reason}.");
+            for line in wrap(&text, look.width) {
+                out.push_str(&line);
+                out.push('\n');
+            }
+        }
+        Verdict::Holds => {}
+        Verdict::Violated => {
+            for (at, witness) in answer.witnesses.iter().enumerate() {
+                if answer.witnesses.len() > 1 {
+                    let title = format!("\nViolation {} of {}", at + 1, answer.witnesses.len());
+                    out.push_str(&look.paint(Tone::Strong, &title));
+                    out.push('\n');
+                }
+                if let Some(program) = &report.program {
+                    out.push('\n');
+                    out.push_str(&render_witness(witness, program, look));
+                }
+            }
+        }
+    }
+    for note in &answer.notes {
+        out.push('\n');
+        for line in wrap(&format!("Note: {note}"), look.width) {
+            out.push_str(&line);
+            out.push('\n');
+        }
+    }
+    if answer.verdict == Verdict::Violated {
+        out.push('\n');
+    }
+    for line in wrap(&words::stats(&answer.stats), look.width.saturating_sub(2)) {
+        out.push_str(&look.paint(Tone::Faint, &format!("  {line}")));
+        out.push('\n');
+    }
+    out
+}
+
+/// The run and what is wrong with it.
+pub fn render_witness(witness: &Witness, program: &Program, look: Look) -> String {
+    let mut out = String::new();
+    if let Some(copies) = witness.copies {
+        let copies = words::counted(u64::from(copies), "copy", "copies");
+        out.push_str(&format!(
+            "With {copies} of each thread that may have any number:\n\n"
+        ));
+    }
+    if witness.events.is_empty() {
+        out.push_str("Before the first step.\n");
+    } else {
+        out.push_str(&columns::render(witness, program, look));
+    }
+    out.push('\n');
+    out.push_str(&cycle::render(witness, look));
+    out
+}
+
+fn headline(report: &FileReport, answer: &Answer, look: Look) -> String {
+    let (tone, sign) = match answer.verdict {
+        Verdict::Holds => (Tone::Good, "holds"),
+        Verdict::Violated => (Tone::Bad, "violated"),
+        Verdict::Unknown(_) => (Tone::Doubt, "unknown"),
+    };
+    let model = report.model;
+    let (sign, what) = match report.question {
+        Question::Reach => (
+            words::reach_verdict(&answer.verdict),
+            reached(model, &answer.verdict),
+        ),
+        Question::Check(criterion) | Question::Fence(criterion) => {
+            (sign, judged(model, criterion, &answer.verdict))
+        }
+        Question::CheckAll => (sign, String::new()),
+    };
+    format!("{}: {}: {what}\n", report.file, look.paint(tone, sign))
+}
+
+fn reached(model: Model, verdict: &Verdict) -> String {
+    let name = words::model(model);
+    match verdict {
+        Verdict::Holds => {
+            format!("no forbidden state and no failing assertion can be reached under {name}")
+        }
+        Verdict::Violated => format!("this happens under {name}"),
+        Verdict::Unknown(_) => {
+            format!("whether a forbidden state can be reached under {name} is not decided")
+        }
+    }
+}
+
+fn judged(model: Model, criterion: Criterion, verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Holds => words::holds(model, criterion),
+        Verdict::Violated => words::violated(model, criterion),
+        Verdict::Unknown(_) => format!(
+            "whether it is {} is not decided",
+            words::holds(model, criterion)
+        ),
+    }
+}
+
+/// The table of `--criterion all`.
+fn render_all(
+    report: &FileReport,
+    answers: &[(Criterion, Result<Answer, Refusal>)],
+    look: Look,
+) -> String {
+    let mut out = format!("{}: under {}\n\n", report.file, words::model(report.model));
+    let names = "criterion".len() + 3;
+    let verdicts = "violated".len() + 3;
+    let line = |name: &str, verdict: &str, tone: Tone, why: &str| {
+        let why = cut(why, look.width.saturating_sub(names + verdicts + 2));
+        format!(
+            "  {}{}{}",
+            pad(name, names),
+            look.paint(tone, &pad(verdict, verdicts)),
+            why
+        )
+    };
+    for (criterion, answer) in answers {
+        let (verdict, tone, why) = match answer {
+            Ok(answer) => match &answer.verdict {
+                Verdict::Holds => ("holds", Tone::Good, words::holds(report.model, *criterion)),
+                Verdict::Violated => (
+                    "violated",
+                    Tone::Bad,
+                    answer
+                        .witnesses
+                        .first()
+                        .map(cycle::summary)
+                        .unwrap_or_else(|| words::violated(report.model, *criterion)),
+                ),
+                Verdict::Unknown(reason) => ("unknown", Tone::Doubt, reason.clone()),
+            },
+            Err(refusal) => ("error", Tone::Bad, refusal.message.clone()),
+        };
+        out.push_str(line(criterion.name(), verdict, tone, &why).trim_end());
+        out.push('\n');
+    }
+    let notes: Vec<&String> = answers
+        .iter()
+        .filter_map(|(_, answer)| answer.as_ref().ok())
+        .flat_map(|answer| &answer.notes)
+        .collect();
+    for (at, note) in notes.iter().enumerate() {
+        if !notes[..at].contains(note) {
+            out.push('\n');
+            for line in wrap(&format!("Note: {note}"), look.width) {
+                out.push_str(&line);
+                out.push('\n');
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,130 @@
+//! What things are called.
+
+use palisade_check::{Stats, Verdict};
+use palisade_memory::{Criterion, Model};
+
+/// The model's name in a sentence.
+pub fn model(model: Model) -> &'static str {
+    match model {
+        Model::Sc => "sequential consistency",
+        Model::Tso => "TSO",
+        Model::Ra => "release/acquire",
+    }
+}
+
+/// What a program is for which the criterion holds.
+pub fn holds(model: Model, criterion: Criterion) -> String {
+    let name = self::model(model);
+    match criterion {
+        Criterion::Safe => format!("safe under {name}"),
+        Criterion::Drf => "free of data races".to_owned(),
+        Criterion::Trf => "free of triangular races".to_owned(),
+        Criterion::Robust => format!("robust against {name}"),
+        Criterion::Persistent => format!("persistent under {name}"),
+    }
+}
+
+/// What a program is that violates the criterion.
+pub fn violated(model: Model, criterion: Criterion) -> String {
+    match criterion {
+        Criterion::Safe | Criterion::Robust | Criterion::Persistent => {
+            format!("not {}", holds(model, criterion))
+        }
+        Criterion::Drf => "has a data race".to_owned(),
+        Criterion::Trf => "has a triangular race".to_owned(),
+    }
+}
+
+/// The verdict as JSON spells it.
+pub fn verdict(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::Violated => "violated",
+        Verdict::Unknown(_) => "unknown",
+    }
+}
+
+/// The verdict of `reach` as JSON spells it.
+pub fn reach_verdict(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "unreachable",
+        Verdict::Violated => "reachable",
+        Verdict::Unknown(_) => "unknown",
+    }
+}
+
+/// What a search took, in one line.
+pub fn stats(stats: &Stats) -> String {
+    let mut parts = vec![
+        counted(stats.states, "state", "states"),
+        counted(stats.transitions, "step", "steps"),
+    ];
+    if stats.queries > 1 {
+        parts.push(counted(stats.queries, "question", "questions"));
+    }
+    if stats.pruned > 0 {
+        parts.push(format!(
+            "{} dismissed without a search",
+            number(stats.pruned)
+        ));
+    }
+    parts.push(format!("{:.2} s", stats.wall.as_secs_f64()));
+    if stats.peak_memory_bytes > 0 {
+        parts.push(bytes(stats.peak_memory_bytes));
+    }
+    parts.join(", ")
+}
+
+/// A number with its noun.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", number(count), if count == 1 { one } else { many })
+}
+
+/// A number with commas between thousands.
+pub fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut result = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            result.push(',');
+        }
+        result.push(digit);
+    }
+    result
+}
+
+/// An amount of memory.
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if value < 10.0 {
+        format!("{value:.1} {}", UNITS[unit])
+    } else {
+        format!("{value:.0} {}", UNITS[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(number(0), "0");
+        assert_eq!(number(999), "999");
+        assert_eq!(number(1000), "1,000");
+        assert_eq!(number(1234567), "1,234,567");
+    }
+
+    #[test]
+    fn memory_has_a_unit() {
+        assert_eq!(bytes(512), "0.5 KiB");
+        assert_eq!(bytes(25 << 20), "25 MiB");
+        assert_eq!(bytes(3 << 29), "1.5 GiB");
+    }
+}
