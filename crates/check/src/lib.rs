@@ -49,12 +49,15 @@ pub struct Progress {
 pub(crate) const ERROR_NOTE: &str =
     "an assertion can fail or an error of the program can be reached (see the criterion `safe`)";
 
-/// The pairs of model and criterion that have a meaning.
+/// The pairs of model and criterion that have a meaning; for each model the strongest criterion first.
+///
+/// Data races are looked for in the runs of sequential consistency, also for a program that will run under TSO.
 pub const QUESTIONS: &[(Model, Criterion)] = &[
-    (Model::Sc, Criterion::Safe),
     (Model::Sc, Criterion::Drf),
-    (Model::Tso, Criterion::Robust),
+    (Model::Sc, Criterion::Safe),
+    (Model::Tso, Criterion::Drf),
     (Model::Tso, Criterion::Trf),
+    (Model::Tso, Criterion::Robust),
     (Model::Tso, Criterion::Persistent),
     (Model::Tso, Criterion::Safe),
     (Model::Ra, Criterion::Robust),
@@ -92,7 +95,7 @@ pub fn check(
     }
     match (options.model, options.criterion) {
         (Model::Sc, Criterion::Safe) => Ok(safe::check(program, options, control)),
-        (Model::Sc, Criterion::Drf) => Ok(drf::check(program, options, control)),
+        (Model::Sc | Model::Tso, Criterion::Drf) => Ok(drf::check(program, options, control)),
         (Model::Tso, Criterion::Persistent) => Ok(persistent::check(program, options, control)),
         (model, criterion) => Err(Refusal {
             message: format!(
