@@ -18,8 +18,7 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
         return output.complain(&complaint);
     }
     let decide = |program: &Program, criterion: Criterion, control: &Control<'_>| {
-        let searched = pairs::searched_model(model, criterion);
-        let options = options(searched, criterion, args.all, &args.search);
+        let options = options(model, criterion, args.all, &args.search);
         check(program, &options, control)
     };
     let answer = |program: &Program, control: &Control<'_>| match criterion {
