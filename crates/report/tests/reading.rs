@@ -151,7 +151,7 @@ fn holds_and_undecided() {
         .notes
         .push("the program has an assertion that can fail".to_owned());
     let shown = [answer(Verdict::Holds, None), undecided]
-        .map(|answer| robust(answer))
+        .map(robust)
         .map(|report| {
             format!(
                 "{}{}\n",
