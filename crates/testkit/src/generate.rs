@@ -1,0 +1,588 @@
+//! Random programs, as text: a program that shows a mistake can then be read, and made smaller ([`crate::shrink`]).
+
+use fastrand::Rng;
+use std::fmt::Write;
+
+/// A program as text in pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sketch {
+    /// Declarations.
+    pub declarations: Vec<String>,
+    /// The threads.
+    pub threads: Vec<ThreadSketch>,
+    /// Conditions of `never`.
+    pub nevers: Vec<String>,
+}
+
+/// A thread as text in pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadSketch {
+    /// Its name, with the number of copies: `t0`, `t0[2]`, `t0[*]`.
+    pub head: String,
+    /// The registers, declared at the beginning so that every statement stands on its own.
+    pub registers: Vec<String>,
+    /// The statements.
+    pub body: Vec<Statement>,
+}
+
+/// A statement as text in pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// Without a block.
+    Simple(String),
+    /// The text before the first block, and the blocks with the words between them: `if c`, `choose`, `atomic`, `while c`.
+    Compound(String, Vec<Vec<Statement>>, &'static str),
+}
+
+impl std::fmt::Display for Sketch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for declaration in &self.declarations {
+            writeln!(f, "{declaration}")?;
+        }
+        for thread in &self.threads {
+            writeln!(f, "thread {} {{", thread.head)?;
+            for register in &thread.registers {
+                writeln!(f, "  let {register};")?;
+            }
+            let mut text = String::new();
+            print(&thread.body, 1, &mut text);
+            writeln!(f, "{text}}}")?;
+        }
+        for never in &self.nevers {
+            writeln!(f, "never {never};")?;
+        }
+        Ok(())
+    }
+}
+
+fn print(body: &[Statement], depth: usize, text: &mut String) {
+    let indent = "  ".repeat(depth);
+    for statement in body {
+        match statement {
+            Statement::Simple(line) => {
+                let _ = writeln!(text, "{indent}{line}");
+            }
+            Statement::Compound(head, blocks, between) => {
+                let _ = write!(text, "{indent}{head}");
+                for (index, block) in blocks.iter().enumerate() {
+                    let word = if index > 0 { between } else { "" };
+                    let _ = writeln!(text, "{word} {{");
+                    print(block, depth + 1, text);
+                    let _ = write!(text, "{indent}}}");
+                }
+                text.push('\n');
+            }
+        }
+    }
+}
+
+/// What kinds of programs are wanted.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The least and the most threads.
+    pub threads: (usize, usize),
+    /// The most accesses in total, in the text.
+    pub accesses: usize,
+    /// `atomic` blocks with several accesses to any locations.
+    pub blocks: bool,
+    /// `atomic` blocks that are read-modify-writes of one location.
+    pub rmw_blocks: bool,
+    /// Orders that TSO knows.
+    pub orders: bool,
+    /// `nonatomic` locations.
+    pub nonatomic: bool,
+    /// Pointers and computed indices.
+    pub pointers: bool,
+    /// `assert`, and `never` with labels, registers, memory and `deadlock`.
+    pub properties: bool,
+    /// `while`, `loop`: no brute force with traces then, and a `domain`.
+    pub loops: bool,
+    /// `thread t[*]`, and a `domain`.
+    pub parameterised: bool,
+    /// How often two of the threads begin with a store and a load of each other's location, in percent.
+    pub store_buffering: u32,
+    /// How often a statement is a fence or a locked instruction, in percent.
+    pub locked: u32,
+}
+
+impl Shape {
+    /// For questions about SC runs.
+    pub const SC: Shape = Shape {
+        threads: (2, 4),
+        accesses: 8,
+        blocks: true,
+        rmw_blocks: false,
+        orders: true,
+        nonatomic: true,
+        pointers: true,
+        properties: true,
+        loops: false,
+        parameterised: false,
+        store_buffering: 20,
+        locked: 30,
+    };
+    /// For questions about TSO runs.
+    pub const TSO: Shape = Shape {
+        properties: false,
+        store_buffering: 45,
+        locked: 22,
+        ..Shape::SC
+    };
+    /// For questions about TSO runs that ask for properties.
+    pub const TSO_REACH: Shape = Shape {
+        properties: true,
+        ..Shape::TSO
+    };
+    /// For questions about RA.
+    pub const RA: Shape = Shape {
+        blocks: false,
+        rmw_blocks: true,
+        orders: false,
+        locked: 40,
+        store_buffering: 10,
+        ..Shape::TSO
+    };
+    /// Programs with loops (and a small domain, so that their SC states are finite).
+    pub const LOOPS: Shape = Shape {
+        threads: (2, 3),
+        loops: true,
+        properties: true,
+        ..Shape::TSO
+    };
+    /// Programs with any number of threads.
+    pub const PARAMETERISED: Shape = Shape {
+        threads: (1, 2),
+        accesses: 5,
+        loops: true,
+        parameterised: true,
+        properties: true,
+        ..Shape::SC
+    };
+}
+
+/// A random program. The same seed and shape give the same program.
+pub fn random_sketch(seed: u64, shape: &Shape) -> Sketch {
+    // Neighbouring seeds shall give programs that have nothing in common.
+    let rng = Rng::with_seed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995);
+    Generator {
+        rng,
+        shape,
+        locations: Vec::new(),
+        nonatomic: Vec::new(),
+        array: None,
+        pointers: shape.pointers,
+        budget: 0,
+        labels: Vec::new(),
+    }
+    .sketch()
+}
+
+struct Generator<'s> {
+    rng: Rng,
+    shape: &'s Shape,
+    locations: Vec<String>,
+    nonatomic: Vec<String>,
+    array: Option<String>,
+    /// Whether addresses are taken: they must fit the domain.
+    pointers: bool,
+    /// Accesses left.
+    budget: usize,
+    /// Labels so far: thread's name and label.
+    labels: Vec<(String, String)>,
+}
+
+const REGISTERS: [&str; 3] = ["r0", "r1", "p"];
+
+impl Generator<'_> {
+    fn chance(&mut self, percent: u32) -> bool {
+        self.rng.u32(0..100) < percent
+    }
+
+    fn pick<T: Clone>(&mut self, items: &[T]) -> T {
+        items[self.rng.usize(0..items.len())].clone()
+    }
+
+    fn sketch(mut self) -> Sketch {
+        let mut declarations = Vec::new();
+        if self.shape.loops || self.shape.parameterised || self.chance(15) {
+            let size = self.pick(&[2, 2, 3, 4, 7]);
+            self.pointers &= size == 7;
+            declarations.push(format!("domain {size};"));
+        }
+        let scalars = if self.chance(25) { 3 } else { 2 };
+        for name in ["x", "y", "z"].into_iter().take(scalars) {
+            let initial = if self.chance(10) { " = 1" } else { "" };
+            declarations.push(format!("shared {name}{initial};"));
+            self.locations.push(name.to_string());
+        }
+        if self.shape.pointers && self.chance(25) {
+            declarations.push("shared a[2];".to_string());
+            self.array = Some("a".to_string());
+            if self.locations.len() > 2 || self.chance(50) {
+                self.locations.pop();
+                declarations
+                    .retain(|d| !d.starts_with(&format!("shared {}", ["y", "z"][scalars - 2])));
+            }
+        }
+        if self.shape.nonatomic && self.chance(20) {
+            declarations.push("nonatomic shared n;".to_string());
+            self.nonatomic.push("n".to_string());
+        }
+        let (least, most) = self.shape.threads;
+        let mut count = least;
+        while count < most && self.chance(35) {
+            count += 1;
+        }
+        // Mostly a few accesses: large programs are slow by brute force, and small ones already show most mistakes.
+        self.budget = self.rng.usize(3..=self.shape.accesses);
+        if self.chance(30) {
+            self.budget = self.shape.accesses;
+        }
+        let seeded =
+            self.chance(self.shape.store_buffering) && count >= 2 && self.locations.len() >= 2;
+        let mut threads = Vec::new();
+        for index in 0..count {
+            threads.push(self.thread(index, count, seeded && index < 2));
+        }
+        let mut nevers = Vec::new();
+        if self.shape.properties {
+            for _ in 0..self.rng.usize(0..3) {
+                let heads: Vec<String> = threads
+                    .iter()
+                    .map(|t: &ThreadSketch| t.head.clone())
+                    .collect();
+                nevers.push(self.never(&heads));
+            }
+        }
+        Sketch {
+            declarations,
+            threads,
+            nevers,
+        }
+    }
+
+    fn thread(&mut self, index: usize, count: usize, seeded: bool) -> ThreadSketch {
+        let name = format!("t{index}");
+        let mut head = name.clone();
+        if self.shape.parameterised && (index == 0 || self.chance(40)) {
+            head = format!("{name}[*]");
+        } else if self.chance(8) && self.budget > 2 {
+            head = format!("{name}[2]");
+            self.budget -= 1;
+        }
+        let mut body = Vec::new();
+        let mut share = (self.budget / (count - index)).max(1);
+        if self.chance(30) {
+            share = (share + 1).min(self.budget);
+        }
+        let rest = self.budget.saturating_sub(share);
+        self.budget = share;
+        if seeded && self.budget >= 2 {
+            let (mine, other) = (
+                self.locations[index % 2].clone(),
+                self.locations[1 - index % 2].clone(),
+            );
+            let value = self.value();
+            if self.chance(15) {
+                self.filler(&name, &mut body);
+            }
+            body.push(Statement::Simple(format!("{mine} = {value};")));
+            if self.chance(20) {
+                self.filler(&name, &mut body);
+            }
+            body.push(Statement::Simple(match self.rng.u32(0..6) {
+                0 => format!(
+                    "wait({other} {} {});",
+                    if self.rng.bool() { "==" } else { "!=" },
+                    self.rng.u32(0..2)
+                ),
+                _ => format!("r0 = {other};"),
+            }));
+            self.budget = self.budget.saturating_sub(2);
+        }
+        let mut guard = 0;
+        while self.budget > 0 && guard < 12 {
+            guard += 1;
+            let statement = self.statement(&name, 0, false);
+            body.push(statement);
+        }
+        self.budget += rest;
+        if self.shape.loops && self.chance(50) {
+            body = vec![Statement::Compound("loop".to_string(), vec![body], "")];
+        }
+        ThreadSketch {
+            head,
+            registers: REGISTERS.iter().map(ToString::to_string).collect(),
+            body,
+        }
+    }
+
+    /// Something without an access.
+    fn filler(&mut self, thread: &str, body: &mut Vec<Statement>) {
+        let line = match self.rng.u32(0..8) {
+            0 => "fence;".to_string(),
+            1 => "fence(acqrel);".to_string(),
+            2 => format!("r1 = {};", self.value()),
+            3 if self.shape.properties => self.label(thread),
+            4 => format!("assume r{} == {};", self.rng.u32(0..2), self.rng.u32(0..2)),
+            _ => "skip;".to_string(),
+        };
+        body.push(Statement::Simple(line));
+    }
+
+    fn label(&mut self, thread: &str) -> String {
+        let label = format!("l{}", self.labels.len());
+        self.labels.push((thread.to_string(), label.clone()));
+        format!("{label}: skip;")
+    }
+
+    fn statement(&mut self, thread: &str, depth: usize, in_block: bool) -> Statement {
+        if self.budget == 0 {
+            let mut body = Vec::new();
+            self.filler(thread, &mut body);
+            return body.remove(0);
+        }
+        let kind = self.rng.u32(0..100);
+        let locked = self.shape.locked;
+        if kind < locked {
+            return self.locked_statement(thread, in_block);
+        }
+        let rest = (kind - locked) * 100 / (100 - locked);
+        match rest {
+            0..36 => {
+                let place = self.place(true);
+                self.store(&place)
+            }
+            36..72 => self.load(),
+            72..78 => {
+                let place = self.place(false);
+                self.spend();
+                let relation = self.pick(&["==", "!=", "<", ">="]);
+                let order = self.order(&["relaxed", "acquire", "seqcst"]);
+                Statement::Simple(format!(
+                    "wait({place} {relation} {}{order});",
+                    self.rng.u32(0..3)
+                ))
+            }
+            78..87 if depth < 2 => {
+                let mut head = format!("if {}", self.condition());
+                if self.chance(20) {
+                    let place = self.place(true);
+                    self.spend();
+                    let and = if self.rng.bool() { "&&" } else { "||" };
+                    head = format!("if r0 == 0 {and} {place} == {}", self.rng.u32(0..2));
+                }
+                let mut blocks = vec![self.block(thread, depth + 1, 2, in_block)];
+                if self.chance(40) {
+                    blocks.push(self.block(thread, depth + 1, 1, in_block));
+                }
+                Statement::Compound(head, blocks, " else")
+            }
+            87..92 if depth < 2 => {
+                let blocks = (0..2)
+                    .map(|_| self.block(thread, depth + 1, 2, in_block))
+                    .collect();
+                Statement::Compound("choose".to_string(), blocks, " or")
+            }
+            92..94 if self.shape.loops && depth < 2 && !in_block => {
+                let head = format!("while {}", self.condition());
+                let block = self.block(thread, depth + 1, 2, in_block);
+                Statement::Compound(head, vec![block], "")
+            }
+            94..96 if self.shape.properties => {
+                Statement::Simple(format!("assert {};", self.condition()))
+            }
+            96..98 if self.pointers => {
+                let target = match &self.array {
+                    Some(_) if self.rng.bool() => "a[r0 & 1]".to_string(),
+                    _ => self.any_name(),
+                };
+                Statement::Simple(format!("p = &{target};"))
+            }
+            _ => {
+                let mut body = Vec::new();
+                self.filler(thread, &mut body);
+                body.remove(0)
+            }
+        }
+    }
+
+    fn block(&mut self, thread: &str, depth: usize, most: usize, in_block: bool) -> Vec<Statement> {
+        let count = self.rng.usize(1..=most);
+        (0..count)
+            .map(|_| self.statement(thread, depth, in_block))
+            .collect()
+    }
+
+    fn locked_statement(&mut self, thread: &str, in_block: bool) -> Statement {
+        let place = self.place(false);
+        let (a, b) = (self.value(), self.value());
+        let register = self.pick(&["r0 = ", "r1 = ", ""]);
+        let order = self.order(&["relaxed", "acquire", "release", "acqrel", "seqcst"]);
+        let kind = self.rng.u32(0..10);
+        if kind < 8 {
+            self.spend();
+        }
+        match kind {
+            0 | 1 => Statement::Simple(format!("{register}cas({place}, {a}, {b}{order});")),
+            2 => Statement::Simple(format!("{register}fadd({place}, {b}{order});")),
+            3 => Statement::Simple(format!("{register}xchg({place}, {b}{order});")),
+            4 => Statement::Simple(format!("bcas({place}, {a}, {b}{order});")),
+            5..=7 if self.shape.blocks && !in_block => {
+                let block = self.block(thread, 1, 3, true);
+                Statement::Compound("atomic".to_string(), vec![block], "")
+            }
+            5..=7 if self.shape.rmw_blocks && !in_block => self.rmw_block(),
+            5..=7 => Statement::Simple(format!("{register}xchg({place}, {a}{order});")),
+            _ => Statement::Simple("fence;".to_string()),
+        }
+    }
+
+    /// An `atomic` block that reads one location first and accesses no other.
+    fn rmw_block(&mut self) -> Statement {
+        let place = self.pick(&self.locations.clone());
+        let simple = |text: String| Statement::Simple(text);
+        let value = self.value();
+        let mut block = vec![simple(format!("r0 = {place};"))];
+        match self.rng.u32(0..5) {
+            0 => block.push(simple(format!("{place} = r0 + 1;"))),
+            1 => {
+                let store = simple(format!("{place} = {value};"));
+                block.push(Statement::Compound(
+                    format!("if {}", self.condition()),
+                    vec![vec![store]],
+                    "",
+                ));
+            }
+            2 => {
+                block.push(simple(format!("assume {};", self.condition())));
+                block.push(simple(format!("{place} = {value};")));
+            }
+            3 => {
+                block.push(simple(format!("{place} = {value};")));
+                block.push(simple(format!("r1 = {place};")));
+                block.push(simple(format!("{place} = r1 + 1;")));
+            }
+            _ => block = vec![simple(format!("r0 = cas({place}, {value}, 1);"))],
+        }
+        Statement::Compound("atomic".to_string(), vec![block], "")
+    }
+
+    fn store(&mut self, place: &str) -> Statement {
+        self.spend();
+        let value = self.value();
+        if self.shape.orders
+            && self.chance(12)
+            && !place.starts_with('*')
+            && !self.nonatomic.iter().any(|n| n == place)
+        {
+            let order = self.pick(&["relaxed", "release", "seqcst", "seqcst"]);
+            return Statement::Simple(format!("{place}.store({value}, {order});"));
+        }
+        Statement::Simple(format!("{place} = {value};"))
+    }
+
+    fn load(&mut self) -> Statement {
+        self.spend();
+        let place = self.place(true);
+        let register = self.pick(&["r0", "r1", "r0", "r1", "p"]);
+        if self.shape.orders
+            && self.chance(8)
+            && !place.starts_with('*')
+            && !self.nonatomic.contains(&place)
+        {
+            let order = self.pick(&["relaxed", "acquire", "seqcst"]);
+            return Statement::Simple(format!("{register} = {place}.load({order});"));
+        }
+        Statement::Simple(format!("{register} = {place};"))
+    }
+
+    fn spend(&mut self) {
+        self.budget = self.budget.saturating_sub(1);
+    }
+
+    fn order(&mut self, orders: &[&str]) -> String {
+        if self.shape.orders && self.chance(10) {
+            format!(", {}", self.pick(orders))
+        } else {
+            String::new()
+        }
+    }
+
+    /// A place; `plain` ones may be `nonatomic`.
+    fn place(&mut self, plain: bool) -> String {
+        if plain && !self.nonatomic.is_empty() && self.chance(35) {
+            return self.pick(&self.nonatomic.clone());
+        }
+        if self.pointers && self.chance(6) {
+            let name = self.pick(&self.locations.clone());
+            // A pointer that was never set leads nowhere, and one that was may lead to a nonatomic location: both are errors that are
+            // wanted now and then.
+            return self.pick(&[
+                "*p".to_string(),
+                format!("*(&{name})"),
+                "*(p + 1)".to_string(),
+            ]);
+        }
+        match self.array.is_some() {
+            true if self.chance(45) => self
+                .pick(&["a[0]", "a[1]", "a[r0 & 1]", "a[r1]", "a[1 - r0]"])
+                .to_string(),
+            _ => self.pick(&self.locations.clone()),
+        }
+    }
+
+    fn any_name(&mut self) -> String {
+        let mut names = self.locations.clone();
+        names.extend(self.nonatomic.iter().cloned());
+        self.pick(&names)
+    }
+
+    fn value(&mut self) -> String {
+        self.pick(&["0", "1", "1", "1", "2", "2", "r0", "r1", "r0 + 1", "1 - r1"])
+            .to_string()
+    }
+
+    fn condition(&mut self) -> String {
+        self.pick(&[
+            "r0 == 0",
+            "r0 == 1",
+            "r1 == 1",
+            "r0 != r1",
+            "r0 < 2",
+            "!(r1 == 0)",
+            "r0 == 0 && r1 == 0",
+            "1 / r0 == 1",
+        ])
+        .to_string()
+    }
+
+    fn never(&mut self, heads: &[String]) -> String {
+        let copy = |head: &str, rng: &mut Rng| match head.split_once('[') {
+            None => head.to_string(),
+            Some((name, _)) => format!("{name}[{}]", rng.u32(0..2)),
+        };
+        let mut parts = Vec::new();
+        for _ in 0..self.rng.usize(1..=3) {
+            let head = self.pick(heads);
+            let thread = copy(&head, &mut self.rng);
+            let part = match self.rng.u32(0..6) {
+                0 if !self.labels.is_empty() => {
+                    let (name, label) = self.pick(&self.labels.clone());
+                    format!("{name}@{label}")
+                }
+                0 | 1 => format!("{thread}@end"),
+                2 | 3 => format!("{thread}.r{} == {}", self.rng.u32(0..2), self.rng.u32(0..3)),
+                4 => format!(
+                    "{} == {}",
+                    self.pick(&self.locations.clone()),
+                    self.rng.u32(0..3)
+                ),
+                _ if self.chance(20) => "deadlock".to_string(),
+                _ => format!("{thread}@end"),
+            };
+            parts.push(part);
+        }
+        parts.join(" && ")
+    }
+}

@@ -1,0 +1,121 @@
+//! Brute force by the definitions: what searches are tested against.
+//!
+//! Every function answers "does the criterion hold?" for a small program, by running the plain machines of `palisade-memory` through all
+//! their runs and looking at each. `None` means that the program is too large (more than [`LIMIT`] states) or has no meaning in the
+//! model; nothing else is ever a reason not to answer.
+//!
+//! The only thing done for speed is to look at runs that have led to the same state *and the same trace so far* once, and to let local
+//! steps (which touch no memory and commute with every step of other threads) go first where nobody can observe the difference.
+
+mod ra;
+mod sc;
+mod tso;
+
+pub use ra::{ra_robust, ra_safe};
+pub use sc::{sc_drf, sc_drf_all_locations, sc_safe, tso_trf};
+pub use tso::{tso_persistent, tso_reach, tso_robust, tso_safe};
+
+use palisade_lang::{Op, Program};
+use palisade_memory::{Machine, Step, StepKind};
+use rustc_hash::FxHashSet;
+use std::hash::Hash;
+use std::rc::Rc;
+
+/// The most states that brute force looks at.
+pub const LIMIT: usize = 1_000_000;
+
+/// What the visit of a state says.
+enum Visit<S> {
+    /// The answer is known: the criterion does not hold.
+    Violated,
+    /// The program is too large.
+    TooLarge,
+    /// Nothing yet; these states come next.
+    Next(Vec<S>),
+}
+
+/// Visits every state that can be reached. `Some(false)` at a violation, `Some(true)` if there is none.
+fn holds_everywhere<S: Eq + Hash>(
+    initial: S,
+    mut visit: impl FnMut(&S) -> Visit<S>,
+) -> Option<bool> {
+    let mut seen = FxHashSet::default();
+    let initial = Rc::new(initial);
+    seen.insert(initial.clone());
+    let mut todo = vec![initial];
+    while let Some(state) = todo.pop() {
+        match visit(&state) {
+            Visit::Violated => return Some(false),
+            Visit::TooLarge => return None,
+            Visit::Next(next) => {
+                for state in next {
+                    let state = Rc::new(state);
+                    if seen.insert(state.clone()) {
+                        todo.push(state);
+                    }
+                }
+            }
+        }
+        if seen.len() > LIMIT {
+            return None;
+        }
+    }
+    Some(true)
+}
+
+/// The runs of a machine, local steps first where that changes nothing.
+struct Runs<M> {
+    machine: M,
+    local_first: bool,
+}
+
+impl<M: Machine> Runs<M> {
+    fn new(machine: M) -> Self {
+        // A thread that goes around in local steps would keep the others from ever moving.
+        let local_first = is_loop_free(machine.code().program);
+        Runs {
+            machine,
+            local_first,
+        }
+    }
+
+    /// All steps, but where some thread can only make local steps, just those: they commute with everything that others (and its own
+    /// buffer) do, and no trace contains them.
+    fn steps(&self, state: &M::State) -> Vec<(Step, M::State)> {
+        let code = self.machine.code();
+        if self.local_first {
+            for (thread, local) in self.machine.locals(state).iter().enumerate() {
+                let only_local = code.next(thread, local).all(|(_, t)| {
+                    matches!(
+                        t.op,
+                        Op::Skip | Op::Jump | Op::Assign(..) | Op::Assume(_) | Op::Assert(_)
+                    )
+                });
+                if only_local && !code.has_ended(thread, local) {
+                    let mut steps = self.machine.steps_of(state, thread);
+                    steps.retain(|(s, _)| matches!(s.kind, StepKind::Local | StepKind::Error(_)));
+                    if !steps.is_empty() {
+                        return steps;
+                    }
+                }
+            }
+        }
+        self.machine.steps(state)
+    }
+}
+
+/// Whether no thread of the program can come to the same point twice.
+pub fn is_loop_free(program: &Program) -> bool {
+    program.threads.iter().all(|thread| {
+        // Take away transitions to points that nothing leaves any more, until nothing changes: what is left leads into a cycle.
+        let mut left: Vec<_> = thread.transitions.iter().map(|t| (t.from, t.to)).collect();
+        loop {
+            let before = left.len();
+            let sources: FxHashSet<_> = left.iter().map(|edge| edge.0).collect();
+            left.retain(|(_, to)| sources.contains(to));
+            if left.len() == before {
+                return left.is_empty();
+            }
+        }
+    })
+}
