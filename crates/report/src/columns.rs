@@ -28,7 +28,7 @@ pub(crate) fn render(witness: &Witness, program: &Program, look: Look) -> String
 
 /// What an event does to memory, in words.
 pub(crate) fn effect(event: &Event) -> String {
-    let location = event.location.as_deref().unwrap_or("?");
+    let location = location(event);
     let value = event.value.map_or("?".to_owned(), |v| v.to_string());
     match event.kind {
         EventKind::Load => format!("reads {location} = {value}"),
@@ -44,6 +44,15 @@ pub(crate) fn effect(event: &Event) -> String {
     }
 }
 
+/// The location of an event; an address that has no name is put into brackets, so that nobody takes it for a value.
+pub(crate) fn location(event: &Event) -> String {
+    match event.location.as_deref() {
+        None => "?".to_owned(),
+        Some(name) if name.parse::<i64>().is_ok() => format!("[{name}]"),
+        Some(name) => harmless(name),
+    }
+}
+
 /// The user's statement at an event, on one line.
 pub(crate) fn statement(event: &Event, program: &Program) -> String {
     let source = &program.source;
@@ -56,7 +65,14 @@ pub(crate) fn statement(event: &Event, program: &Program) -> String {
     let offset = (line.as_ptr() as usize).wrapping_sub(source.text().as_ptr() as usize) + column;
     let found = smallest_around(program, offset as u32).map(|span| source.slice(span));
     let text = found.filter(|text| !text.trim().is_empty()).unwrap_or(line);
-    harmless(text.lines().next().unwrap_or("").trim())
+    let text = harmless(text.lines().next().unwrap_or("").trim());
+    if program.language == Language::Trencher {
+        // The first word is the same everywhere, and columns of tabs only take room.
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let words = words.strip_prefix(&["transition"]).unwrap_or(&words);
+        return words.join(" ");
+    }
+    text
 }
 
 /// The statement around an offset: in languages with nested statements the smallest one, in automata the transition.
@@ -142,7 +158,11 @@ impl<'a> Run<'a> {
             rows.push(Row::Step {
                 index,
                 thread,
-                statement: format!("{}: {}", event.line, statement(event, program)),
+                statement: match event.kind {
+                    // Its statement was shown where it was issued.
+                    EventKind::Flush => String::new(),
+                    _ => format!("{}: {}", event.line, statement(event, program)),
+                },
                 effect: effect_here(witness, index),
                 marked: marked.contains(&index),
                 lanes,
@@ -269,6 +289,11 @@ impl<'a> Run<'a> {
                 line.join(&between)
             };
             if stacked {
+                if statement.is_empty() {
+                    let effect = format!("   {effect}");
+                    push_line(out, &step, &cells(&effect, Tone::Access, true));
+                    continue;
+                }
                 push_line(out, &step, &cells(statement, Tone::Plain, true));
                 if !effect.is_empty() {
                     let effect = format!("   {effect}");

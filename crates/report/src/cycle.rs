@@ -1,6 +1,6 @@
 //! What is wrong with a run, told edge by edge and in one sentence that needs no theory.
 
-use crate::columns::effect;
+use crate::columns::{effect, location};
 use crate::look::{Look, Tone, wrap};
 use crate::shape;
 use palisade_memory::{Edge, Event, EventKind, Model, Pattern, PatternKind, RelationName, Witness};
@@ -110,10 +110,10 @@ fn edge_in_words(model: Model, relation: RelationName, from: &Event, to: &Event)
 }
 
 fn location_value(event: &Event, value: Option<i64>) -> String {
-    let location = event.location.as_deref().unwrap_or("?");
+    let location = location(event);
     match value {
         Some(value) => format!("{location} = {value}"),
-        None => location.to_owned(),
+        None => location,
     }
 }
 
@@ -124,10 +124,7 @@ fn access(event: &Event) -> String {
         EventKind::Store | EventKind::Issue | EventKind::Flush => {
             format!("the store {}", location_value(event, event.value))
         }
-        EventKind::Rmw => format!(
-            "the read-modify-write of {}",
-            event.location.as_deref().unwrap_or("?")
-        ),
+        EventKind::Rmw => format!("the read-modify-write of {}", location(event)),
         EventKind::Fence => "the fence".to_owned(),
         EventKind::Local => {
             let text = effect(event);
@@ -181,7 +178,7 @@ fn overtaken(witness: &Witness, edge: &Edge) -> Option<String> {
         issue + 1,
         edge.to + 1,
         load.thread,
-        load.location.as_deref().unwrap_or("?"),
+        location(load),
     ))
 }
 
@@ -204,11 +201,6 @@ fn pattern_explained(pattern: &Pattern) -> Option<String> {
             step(1),
             step(2)
         )),
-        PatternKind::Fragile => Some(
-            "Under TSO the first store can reach memory after the other thread's store although the load has already missed that \
-             store: no run of sequential consistency has this program order and this order of stores together."
-                .to_owned(),
-        ),
         _ => None,
     }
 }
