@@ -19,7 +19,7 @@
 //! );
 //! ```
 //!
-//! Where the rest is: [`text`] is what a terminal shows, with the run drawn by `columns` and the cycle told by `cycle`; [`shape`] knows the
+//! Where the rest is: [`text`] is what a terminal shows, with the run drawn by `columns` and the cycle told by `cycle`; [`json`] and [`sarif`] are for machines; [`shape`] knows the
 //! names of cycles; [`diagnostics`] shows what is wrong with a program's text; [`words`] keeps what things are called.
 
 mod columns;
@@ -28,6 +28,7 @@ pub mod diagnostics;
 pub mod json;
 mod look;
 mod outcome;
+pub mod sarif;
 pub mod shape;
 pub mod text;
 pub mod words;

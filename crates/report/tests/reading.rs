@@ -4,7 +4,7 @@ use palisade_lang::{Domain, Language, Program, Source};
 use palisade_memory::{Edge, Event, EventKind, Pattern, PatternKind, RelationName};
 use palisade_report::{
     Answer, Criterion, FileReport, Findings, Look, Model, Question, Refusal, Stats, Verdict,
-    Witness, json, text,
+    Witness, json, sarif, text,
 };
 use std::time::Duration;
 
@@ -295,4 +295,10 @@ fn colours_change_no_character() {
     let trimmed: Vec<&str> = plain.lines().map(str::trim_end).collect();
     let expected = text::render(&report, Look::PLAIN);
     assert_eq!(trimmed, expected.lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_tso_cycle_as_sarif() {
+    let report = robust(answer(Verdict::Violated, Some(store_buffering())));
+    insta::assert_snapshot!(sarif::document(&[report]));
 }

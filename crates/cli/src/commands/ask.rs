@@ -8,7 +8,7 @@ use crate::progress::ProgressLine;
 use palisade_check::{Control, Options, Reductions};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
-use palisade_report::{Failure, FileReport, Findings, Question, Status, json, text};
+use palisade_report::{Failure, FileReport, Findings, Question, Status, json, sarif, text};
 use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -42,16 +42,19 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     /// Asks, and prints each answer as soon as it is there.
     pub fn run(&self, output: &mut Output) -> Status {
-        if self.format == Format::Sarif {
-            return output.complain("`--format sarif` cannot be written yet");
-        }
         let mut statuses = Vec::new();
+        let mut collected = Vec::new();
         for job in input::expand(&self.input.files) {
             let report = self.report(&job, output);
             statuses.push(report.status());
-            if self.print(&report, output).is_err() {
+            if self.format == Format::Sarif {
+                collected.push(report);
+            } else if self.print(&report, output).is_err() {
                 break;
             }
+        }
+        if self.format == Format::Sarif {
+            let _ = output.answer(&format!("{}\n", sarif::document(&collected)));
         }
         if statuses.len() > 1 && self.format == Format::Human {
             let line = text::summary(&statuses, output.look());
