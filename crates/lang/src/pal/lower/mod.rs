@@ -1,0 +1,416 @@
+//! From the tree to a [`Program`]: declarations here, constant expressions in [`constant`], the code of threads in [`body`] and
+//! [`value`], `never` in [`never`].
+
+mod body;
+mod constant;
+mod never;
+mod value;
+
+use std::collections::HashMap;
+
+use crate::expr::{Domain, Value};
+use crate::program::{
+    Copies, Language, Location, LocationId, Never, Place, PlaceId, PlaceKind, Program, RegisterId,
+    Thread, ThreadId,
+};
+use crate::source::{Diagnostic, Source, Span};
+
+use super::ast::*;
+use super::diagnostics::Diagnostics;
+use super::parser::shorten;
+
+/// More locations than this are refused.
+const MAX_LOCATIONS: usize = 1 << 22;
+
+/// More copies of a thread than this are refused.
+const MAX_COPIES: Value = 1_000_000;
+
+/// The program that the tree means. Where something is wrong, `diagnostics` says so and the program is of no use.
+pub(super) fn lower(
+    source: &Source,
+    ast: &Ast<'_>,
+    domain: Option<Domain>,
+    diagnostics: &mut Diagnostics,
+) -> Program {
+    let mut globals = Globals::new(source, ast, diagnostics);
+    globals.constants(domain);
+    globals.locations();
+    globals.name_functions();
+    let threads = globals.threads();
+    let nevers = globals.nevers(&threads);
+    globals.warn_unused();
+    Program {
+        name: ast.name.map(|n| n.text.to_string()),
+        source: source.clone(),
+        language: Language::Pal,
+        domain: globals.domain,
+        locations: globals.locations,
+        threads: threads.into_iter().map(|t| t.thread).collect(),
+        nevers,
+        places: globals.places,
+    }
+}
+
+/// What the whole file declares.
+struct Globals<'a, 'd> {
+    source: &'a Source,
+    ast: &'a Ast<'a>,
+    diagnostics: &'d mut Diagnostics,
+    domain: Domain,
+    consts: HashMap<&'a str, usize>,
+    /// By index in [`Ast::consts`]: the value in 64 bits, for sizes and counts, and with the domain, for everything else.
+    const_values: Vec<(Option<Value>, Option<Value>)>,
+    shared: HashMap<&'a str, Shared>,
+    locations: Vec<Location>,
+    functions: HashMap<&'a str, usize>,
+    /// By index in [`Ast::fns`].
+    function_facts: Vec<FunctionFacts<'a>>,
+    thread_ids: HashMap<&'a str, usize>,
+    places: Vec<Place>,
+    place_ids: HashMap<(u32, PlaceKind), PlaceId>,
+    /// Whether some expression has effects, by [`ExprId`]: 0 not looked at yet, 1 no, 2 yes.
+    effects: Vec<u8>,
+    /// Some address is computed: any location may be meant.
+    pointers: bool,
+    /// Statements of functions that were inlined so far.
+    inlined: usize,
+}
+
+/// A declared location or array.
+#[derive(Clone, Copy)]
+struct Shared {
+    first: LocationId,
+    /// `None`: no array.
+    length: Option<u32>,
+    nonatomic: bool,
+    mentioned: bool,
+}
+
+/// A thread, and what only a `never` wants to know.
+struct LoweredThread<'a> {
+    thread: Thread,
+    /// The registers of the outermost block.
+    outer: HashMap<&'a str, RegisterId>,
+}
+
+#[derive(Default)]
+struct FunctionFacts<'a> {
+    called: bool,
+    /// The names that are assigned to somewhere in the body.
+    assigned: std::collections::HashSet<&'a str>,
+}
+
+impl<'a, 'd> Globals<'a, 'd> {
+    fn new(source: &'a Source, ast: &'a Ast<'a>, diagnostics: &'d mut Diagnostics) -> Self {
+        Globals {
+            source,
+            ast,
+            diagnostics,
+            domain: Domain::FULL,
+            consts: HashMap::new(),
+            const_values: vec![(None, None); ast.consts.len()],
+            shared: HashMap::new(),
+            locations: Vec::new(),
+            functions: HashMap::new(),
+            function_facts: Vec::new(),
+            thread_ids: HashMap::new(),
+            places: Vec::new(),
+            place_ids: HashMap::new(),
+            effects: vec![0; ast.exprs.len()],
+            pointers: false,
+            inlined: 0,
+        }
+    }
+
+    fn error(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn declared_twice(&mut self, name: Name<'_>, first: Span) {
+        let diagnostic = Diagnostic::error(
+            name.span,
+            format!("`{}` is declared twice", shorten(name.text)),
+        )
+        .label("declared again here")
+        .help(format!(
+            "the first declaration is in line {}",
+            self.line(first)
+        ));
+        self.error(diagnostic);
+    }
+
+    fn locations(&mut self) {
+        let ast = self.ast;
+        let mut first_spans: HashMap<&str, Span> = ast
+            .consts
+            .iter()
+            .rev()
+            .map(|c| (c.name.text, c.name.span))
+            .collect();
+        let mut initials = Vec::new();
+        for decl in &ast.shared {
+            if let Some(first) = first_spans.insert(decl.name.text, decl.name.span) {
+                self.declared_twice(decl.name, first);
+                continue;
+            }
+            let length = match decl.size {
+                None => None,
+                Some(size) => match self.count(size, "an array's number of elements") {
+                    Some(0) => {
+                        let span = ast.expr(size).span;
+                        self.error(
+                            Diagnostic::error(span, "an array has at least one element")
+                                .label("this is 0"),
+                        );
+                        Some(1)
+                    }
+                    Some(length) => Some(length),
+                    None => Some(1),
+                },
+            };
+            let elements = length.unwrap_or(1) as usize;
+            if self.locations.len() + elements > MAX_LOCATIONS {
+                self.error(
+                    Diagnostic::error(
+                        decl.name.span,
+                        format!("there are more than {MAX_LOCATIONS} locations"),
+                    )
+                    .label("up to here"),
+                );
+                return;
+            }
+            let first = LocationId(self.locations.len() as u32);
+            self.shared.insert(
+                decl.name.text,
+                Shared {
+                    first,
+                    length,
+                    nonatomic: decl.nonatomic,
+                    mentioned: false,
+                },
+            );
+            initials.push((first, decl));
+            for element in 0..elements {
+                self.locations.push(Location {
+                    name: match length {
+                        None => decl.name.text.to_string(),
+                        Some(_) => format!("{}[{element}]", decl.name.text),
+                    },
+                    address: self.locations.len() as Value + 1,
+                    initial: 0,
+                    nonatomic: decl.nonatomic,
+                    array: length.map(|length| (first, length)),
+                    span: decl.name.span,
+                });
+            }
+        }
+        // Initial values may be addresses of locations that are declared later.
+        for (first, decl) in initials {
+            self.initial_values(first, decl);
+        }
+    }
+
+    fn initial_values(&mut self, first: LocationId, decl: &'a Decl<'a>) {
+        let begin = first.index();
+        let shared = self.shared[decl.name.text];
+        match &decl.initial {
+            Initial::Zero => {}
+            Initial::One(value) => {
+                let value = self.constant_value(*value).unwrap_or(0);
+                let value = self.domain.reduce(value);
+                for element in 0..shared.length.unwrap_or(1) as usize {
+                    self.locations[begin + element].initial = value;
+                }
+            }
+            Initial::List(values, span) => {
+                let Some(length) = shared.length else {
+                    let name = decl.name.text;
+                    return self.error(
+                        Diagnostic::error(*span, format!("`{name}` is no array"))
+                            .label("expected one value")
+                            .help(format!(
+                                "an array is declared with its size: `{name}[{}]`",
+                                values.len()
+                            )),
+                    );
+                };
+                if values.len() != length as usize {
+                    self.error(
+                        Diagnostic::error(
+                            *span,
+                            format!(
+                                "`{}` has {length} elements, but there are {} values",
+                                shorten(decl.name.text),
+                                values.len()
+                            ),
+                        )
+                        .label(format!("expected {length} values")),
+                    );
+                }
+                for (element, value) in values.iter().enumerate() {
+                    let value = self.constant_value(*value).unwrap_or(0);
+                    if element < length as usize {
+                        self.locations[begin + element].initial = self.domain.reduce(value);
+                    }
+                }
+            }
+        }
+    }
+
+    fn name_functions(&mut self) {
+        let ast = self.ast;
+        for (index, function) in ast.fns.iter().enumerate() {
+            if let Some(first) = self.functions.get(function.name.text) {
+                let first = ast.fns[*first].name.span;
+                self.declared_twice(function.name, first);
+            } else {
+                self.functions.insert(function.name.text, index);
+            }
+            let mut seen: HashMap<&str, Span> = HashMap::new();
+            for parameter in &function.parameters {
+                if let Some(first) = seen.insert(parameter.text, parameter.span) {
+                    self.declared_twice(*parameter, first);
+                }
+            }
+            let mut facts = FunctionFacts::default();
+            assigned_names(ast, &function.body, &mut facts.assigned);
+            self.function_facts.push(facts);
+        }
+    }
+
+    fn threads(&mut self) -> Vec<LoweredThread<'a>> {
+        let ast = self.ast;
+        let mut threads = Vec::with_capacity(ast.threads.len());
+        for (index, item) in ast.threads.iter().enumerate() {
+            if let Some(first) = self.thread_ids.get(item.name.text) {
+                let first = ast.threads[*first].name.span;
+                self.declared_twice(item.name, first);
+            } else {
+                self.thread_ids.insert(item.name.text, index);
+            }
+            let copies = match item.copies {
+                CopiesItem::One => Copies::One,
+                CopiesItem::Any => Copies::Any,
+                CopiesItem::Number(number) => {
+                    let copies = self.count(number, "a thread's number of copies");
+                    Copies::Fixed(copies.unwrap_or(1))
+                }
+            };
+            threads.push(body::thread(self, ThreadId(index as u32), item, copies));
+        }
+        for index in 0..ast.fns.len() {
+            if !self.function_facts[index].called {
+                body::check_function(self, index);
+            }
+        }
+        threads
+    }
+
+    fn nevers(&mut self, threads: &[LoweredThread<'a>]) -> Vec<Never> {
+        let ast = self.ast;
+        ast.nevers
+            .iter()
+            .map(|(condition, span)| Never {
+                condition: never::condition(self, threads, *condition),
+                span: *span,
+            })
+            .collect()
+    }
+
+    /// A number of elements or copies: evaluated in 64 bits, and small.
+    fn count(&mut self, id: ExprId, what: &str) -> Option<u32> {
+        let value = self.constant_count(id)?;
+        if (0..=MAX_COPIES.max(MAX_LOCATIONS as Value)).contains(&value) {
+            return Some(value as u32);
+        }
+        let span = self.ast.expr(id).span;
+        self.error(
+            Diagnostic::error(span, format!("{what} cannot be {value}"))
+                .label(format!("this is {value}")),
+        );
+        None
+    }
+
+    /// The id of the place at `span`, which is the same in every inlined copy of a function.
+    fn place(
+        &mut self,
+        thread: Option<ThreadId>,
+        kind: PlaceKind,
+        span: Span,
+        name: Option<&str>,
+    ) -> PlaceId {
+        let places = &mut self.places;
+        *self.place_ids.entry((span.start, kind)).or_insert_with(|| {
+            places.push(Place {
+                thread,
+                kind,
+                name: name.map(str::to_string),
+                span,
+            });
+            PlaceId(places.len() as u32 - 1)
+        })
+    }
+
+    /// A mention of a shared name.
+    fn shared(&mut self, name: &str) -> Option<Shared> {
+        let shared = self.shared.get_mut(name)?;
+        shared.mentioned = true;
+        Some(*shared)
+    }
+
+    fn warn_unused(&mut self) {
+        if self.pointers || self.diagnostics.has_errors() {
+            return;
+        }
+        let ast = self.ast;
+        for decl in &ast.shared {
+            let name = decl.name.text;
+            if self.shared.get(name).is_some_and(|s| !s.mentioned) {
+                self.diagnostics.push(
+                    Diagnostic::warning(
+                        decl.name.span,
+                        format!("`{}` is never used", shorten(name)),
+                    )
+                    .label("declared here"),
+                );
+            }
+        }
+    }
+}
+
+fn assigned_names<'a>(
+    ast: &Ast<'a>,
+    block: &Block<'a>,
+    assigned: &mut std::collections::HashSet<&'a str>,
+) {
+    for stmt in &block.stmts {
+        match &stmt.kind {
+            StmtKind::Assign { place, .. } => {
+                if let ExprKind::Name(name) = ast.expr(*place).kind {
+                    assigned.insert(name.text);
+                }
+            }
+            StmtKind::Let(name, _) => {
+                assigned.insert(name.text);
+            }
+            StmtKind::If { arms, otherwise } => {
+                for (_, block) in arms {
+                    assigned_names(ast, block, assigned);
+                }
+                if let Some(block) = otherwise {
+                    assigned_names(ast, block, assigned);
+                }
+            }
+            StmtKind::While(_, block)
+            | StmtKind::Loop(block)
+            | StmtKind::Atomic(block)
+            | StmtKind::Block(block) => assigned_names(ast, block, assigned),
+            StmtKind::Choose(blocks) | StmtKind::Select(blocks) => {
+                for block in blocks {
+                    assigned_names(ast, block, assigned);
+                }
+            }
+            _ => {}
+        }
+    }
+}

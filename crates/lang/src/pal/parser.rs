@@ -1,0 +1,762 @@
+//! From tokens to the tree: items and statements. Expressions are in [`super::parse_expr`].
+
+use std::collections::HashSet;
+
+use crate::program::Order;
+use crate::source::{Diagnostic, Span};
+
+use super::ast::*;
+use super::diagnostics::Diagnostics;
+use super::lexer::{Tok, Token};
+
+/// Blocks nested deeper than this are refused.
+const MAX_BLOCK_DEPTH: usize = 200;
+
+/// Something is wrong, and it has been said.
+pub(super) struct Reported;
+
+pub(super) type Parse<T> = Result<T, Reported>;
+
+/// Reads items until the end of the tokens. What is wrong goes to `diagnostics`; the tree holds all the rest.
+pub(super) fn parse<'a>(
+    text: &'a str,
+    tokens: Vec<Token>,
+    diagnostics: &mut Diagnostics,
+) -> Ast<'a> {
+    let mut parser = Parser::new(text, tokens, diagnostics);
+    parser.program();
+    parser.ast
+}
+
+pub(super) struct Parser<'a, 'd> {
+    pub text: &'a str,
+    tokens: Vec<Token>,
+    at: usize,
+    pub ast: Ast<'a>,
+    pub diagnostics: &'d mut Diagnostics,
+    /// How deep the expression being read is nested.
+    pub depth: usize,
+    block_depth: usize,
+    /// `=` ends the expression being read (the left side of an assignment).
+    pub assign_ends: bool,
+    /// Functions of the user's whose name begins like the built-in `fetch_…`.
+    pub own_fetch: HashSet<&'a str>,
+    /// The token at which a missing `}` was reported last.
+    unclosed_at: Option<usize>,
+}
+
+impl<'a, 'd> Parser<'a, 'd> {
+    fn new(text: &'a str, tokens: Vec<Token>, diagnostics: &'d mut Diagnostics) -> Self {
+        let own_fetch = tokens
+            .windows(2)
+            .filter(|two| two[0].kind == Tok::Fn && two[1].kind == Tok::Name)
+            .map(|two| slice(text, two[1].span))
+            .filter(|name| name.starts_with("fetch_"))
+            .collect();
+        Parser {
+            text,
+            tokens,
+            at: 0,
+            ast: Ast::default(),
+            diagnostics,
+            depth: 0,
+            block_depth: 0,
+            assign_ends: false,
+            own_fetch,
+            unclosed_at: None,
+        }
+    }
+
+    // ---- tokens ----
+
+    pub fn kind(&self) -> Tok {
+        self.tokens[self.at].kind
+    }
+
+    pub fn kind_after(&self, ahead: usize) -> Tok {
+        self.tokens
+            .get(self.at + ahead)
+            .map_or(Tok::End, |t| t.kind)
+    }
+
+    pub fn span(&self) -> Span {
+        self.tokens[self.at].span
+    }
+
+    /// The token before the current one.
+    pub fn last_span(&self) -> Span {
+        match self.at {
+            0 => Span::default(),
+            at => self.tokens[at - 1].span,
+        }
+    }
+
+    pub fn last_kind(&self) -> Tok {
+        match self.at {
+            0 => Tok::End,
+            at => self.tokens[at - 1].kind,
+        }
+    }
+
+    pub fn token_text(&self) -> &'a str {
+        slice(self.text, self.span())
+    }
+
+    pub fn bump(&mut self) {
+        if self.kind() != Tok::End {
+            self.at += 1;
+        }
+    }
+
+    pub fn eat(&mut self, kind: Tok) -> bool {
+        let found = self.kind() == kind;
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    pub fn is_word(&self, text: &str) -> bool {
+        self.kind() == Tok::Name && self.token_text() == text
+    }
+
+    pub fn error<T>(&mut self, diagnostic: Diagnostic) -> Parse<T> {
+        self.diagnostics.push(diagnostic);
+        Err(Reported)
+    }
+
+    /// The current token, as an error message calls it.
+    pub fn found(&self) -> String {
+        match self.kind() {
+            Tok::End => "the end of the file".to_string(),
+            Tok::Name => format!("`{}`", shorten(self.token_text())),
+            Tok::Int => format!("`{}`", shorten(self.token_text())),
+            kind if kind.is_word() => format!("the keyword `{}`", self.token_text()),
+            kind => format!("`{}`", kind.text().unwrap_or("")),
+        }
+    }
+
+    pub fn unexpected(&self, expected: &str) -> Diagnostic {
+        Diagnostic::error(
+            self.span(),
+            format!("expected {expected}, found {}", self.found()),
+        )
+        .label(format!("expected {expected}"))
+    }
+
+    pub fn expect(&mut self, kind: Tok) -> Parse<Span> {
+        let span = self.span();
+        if self.eat(kind) {
+            return Ok(span);
+        }
+        let expected = format!("`{}`", kind.text().unwrap_or(""));
+        let diagnostic = self.unexpected(&expected);
+        self.error(diagnostic)
+    }
+
+    pub fn name(&mut self, what: &str) -> Parse<Name<'a>> {
+        let span = self.span();
+        if self.kind() == Tok::Name {
+            let text = self.token_text();
+            self.bump();
+            return Ok(Name { text, span });
+        }
+        let mut diagnostic = self.unexpected(what);
+        if self.kind().is_word() {
+            diagnostic = diagnostic.help(format!(
+                "`{}` is a keyword and cannot be a name",
+                self.token_text()
+            ));
+        }
+        self.error(diagnostic)
+    }
+
+    pub fn order(&mut self) -> Parse<Order> {
+        let orders = [
+            Order::Relaxed,
+            Order::Acquire,
+            Order::Release,
+            Order::AcqRel,
+            Order::SeqCst,
+        ];
+        if self.kind() == Tok::Name
+            && let Some(order) = orders.into_iter().find(|o| o.name() == self.token_text())
+        {
+            self.bump();
+            return Ok(order);
+        }
+        let mut diagnostic = self.unexpected("an order");
+        diagnostic.help = Some(
+            match self
+                .diagnostics
+                .suggest(self.token_text(), orders.map(Order::name))
+            {
+                Some(help) => help,
+                None => {
+                    "the orders are `relaxed`, `acquire`, `release`, `acqrel` and `seqcst`".into()
+                }
+            },
+        );
+        self.error(diagnostic)
+    }
+
+    /// The `;` at the end of a statement or item. Where it is missing and something new begins, reading goes on there.
+    fn semicolon(&mut self, after: &str) -> Parse<()> {
+        if self.eat(Tok::Semicolon) {
+            return Ok(());
+        }
+        let last = self.last_span();
+        let here = Span::new(last.end as usize, last.end as usize);
+        let new_line =
+            self.text.as_bytes()[last.end as usize..self.span().start as usize].contains(&b'\n');
+        let goes_on = new_line
+            || matches!(self.kind(), Tok::CloseBrace | Tok::End)
+            || self.at_item()
+            || self.at_statement_word();
+        if goes_on {
+            self.diagnostics.push(
+                Diagnostic::error(here, format!("expected `;` after {after}"))
+                    .label("expected `;`")
+                    .help("add `;` here"),
+            );
+            return Ok(());
+        }
+        let diagnostic = self.unexpected("`;`");
+        self.error(diagnostic)
+    }
+
+    fn at_item(&self) -> bool {
+        matches!(
+            self.kind(),
+            Tok::Const | Tok::Nonatomic | Tok::Shared | Tok::Fn | Tok::Thread | Tok::Never
+        )
+    }
+
+    /// At a word that can only begin a statement.
+    fn at_statement_word(&self) -> bool {
+        matches!(
+            self.kind(),
+            Tok::Let
+                | Tok::Fence
+                | Tok::Skip
+                | Tok::Assume
+                | Tok::Assert
+                | Tok::If
+                | Tok::While
+                | Tok::Loop
+                | Tok::Break
+                | Tok::Continue
+                | Tok::Choose
+                | Tok::Atomic
+                | Tok::Goto
+                | Tok::Return
+        )
+    }
+
+    // ---- items ----
+
+    fn program(&mut self) {
+        if self.is_word("program") && self.kind_after(1) == Tok::Name {
+            self.bump();
+            self.ast.name = self.name("the program's name").ok();
+            let _ = self.semicolon("the program's name");
+        }
+        while self.kind() != Tok::End {
+            let start = self.at;
+            if self.item().is_err() {
+                self.ast.incomplete = true;
+                self.skip_to_item(start);
+            }
+        }
+    }
+
+    fn item(&mut self) -> Parse<()> {
+        match self.kind() {
+            Tok::Const => {
+                self.bump();
+                let name = self.name("the constant's name")?;
+                self.expect(Tok::Assign)?;
+                let value = self.expr()?;
+                self.ast.consts.push(Const { name, value });
+                self.semicolon("the constant")
+            }
+            Tok::Nonatomic => {
+                self.bump();
+                self.expect(Tok::Shared)?;
+                self.shared(true)
+            }
+            Tok::Shared => {
+                self.bump();
+                self.shared(false)
+            }
+            Tok::Fn => self.function(),
+            Tok::Thread => self.thread(),
+            Tok::Never => {
+                let start = self.span();
+                self.bump();
+                let condition = self.expr()?;
+                let span = start.to(self.last_span());
+                self.ast.nevers.push((condition, span));
+                self.semicolon("the condition")
+            }
+            Tok::Name if self.is_word("domain") => {
+                let start = self.span();
+                self.bump();
+                let size = self.expr()?;
+                let span = start.to(self.last_span());
+                self.ast.domains.push((size, span));
+                self.semicolon("the domain")
+            }
+            _ => {
+                let mut diagnostic = self.unexpected(
+                    "`const`, `domain`, `shared`, `nonatomic`, `fn`, `thread` or `never`",
+                );
+                diagnostic.help = match self.kind() {
+                    Tok::Name if self.is_word("program") => {
+                        Some("`program NAME;` stands at the beginning of the file".into())
+                    }
+                    Tok::Name => self.diagnostics.suggest(
+                        self.token_text(),
+                        [
+                            "const",
+                            "domain",
+                            "shared",
+                            "nonatomic",
+                            "fn",
+                            "thread",
+                            "never",
+                        ],
+                    ),
+                    Tok::CloseBrace => Some("there is one `}` too many".into()),
+                    _ if self.at_statement_word() => {
+                        Some("statements stand in a `thread` or `fn`".into())
+                    }
+                    _ => None,
+                };
+                self.error(diagnostic)
+            }
+        }
+    }
+
+    fn skip_to_item(&mut self, start: usize) {
+        if self.at == start {
+            self.bump();
+        }
+        while self.kind() != Tok::End && !self.at_item() {
+            self.bump();
+        }
+    }
+
+    fn shared(&mut self, nonatomic: bool) -> Parse<()> {
+        loop {
+            let name = self.name("the name of a location")?;
+            let mut decl = Decl {
+                nonatomic,
+                name,
+                size: None,
+                initial: Initial::Zero,
+            };
+            let result = self.decl(&mut decl);
+            self.ast.shared.push(decl);
+            result?;
+            if !self.eat(Tok::Comma) {
+                return self.semicolon("the declaration");
+            }
+        }
+    }
+
+    fn decl(&mut self, decl: &mut Decl<'a>) -> Parse<()> {
+        if self.eat(Tok::OpenBracket) {
+            if self.kind() == Tok::CloseBracket {
+                let diagnostic = self.unexpected("the number of elements");
+                return self.error(diagnostic);
+            }
+            decl.size = Some(self.expr()?);
+            self.expect(Tok::CloseBracket)?;
+        }
+        if self.eat(Tok::Assign) {
+            let start = self.span();
+            decl.initial = if self.eat(Tok::OpenBracket) {
+                let values = self.list(Tok::CloseBracket)?;
+                Initial::List(values, start.to(self.last_span()))
+            } else {
+                Initial::One(self.expr()?)
+            };
+        }
+        Ok(())
+    }
+
+    fn function(&mut self) -> Parse<()> {
+        self.bump();
+        let name = self.name("the function's name")?;
+        self.expect(Tok::OpenParen)?;
+        let mut parameters = Vec::new();
+        if !self.eat(Tok::CloseParen) {
+            loop {
+                parameters.push(self.name("a parameter's name")?);
+                if !self.eat(Tok::Comma) {
+                    break;
+                }
+            }
+            if self.kind() != Tok::CloseParen {
+                let diagnostic = self.unexpected("`,` or `)`");
+                return self.error(diagnostic);
+            }
+            self.bump();
+        }
+        let body = self.block()?;
+        self.ast.fns.push(Function {
+            name,
+            parameters,
+            body,
+        });
+        Ok(())
+    }
+
+    fn thread(&mut self) -> Parse<()> {
+        self.bump();
+        let name = self.name("the thread's name")?;
+        let mut copies = CopiesItem::One;
+        if self.eat(Tok::OpenBracket) {
+            copies = if self.kind() == Tok::Star && self.kind_after(1) == Tok::CloseBracket {
+                self.bump();
+                CopiesItem::Any
+            } else if self.kind() == Tok::CloseBracket {
+                let diagnostic = self.unexpected("the number of copies, or `*` for any number");
+                return self.error(diagnostic);
+            } else {
+                CopiesItem::Number(self.expr()?)
+            };
+            self.expect(Tok::CloseBracket)?;
+        }
+        let body = self.block()?;
+        self.ast.threads.push(ThreadItem { name, copies, body });
+        Ok(())
+    }
+
+    // ---- statements ----
+
+    fn block(&mut self) -> Parse<Block<'a>> {
+        let open = self.expect(Tok::OpenBrace)?;
+        if self.block_depth >= MAX_BLOCK_DEPTH {
+            self.diagnostics.push(
+                Diagnostic::error(
+                    open,
+                    format!("blocks are nested more than {MAX_BLOCK_DEPTH} deep"),
+                )
+                .label("this one is too deep")
+                .help("move the inner blocks into a `fn`"),
+            );
+            // There may be thousands more of them: what follows is not looked at.
+            self.at = self.tokens.len() - 1;
+            self.unclosed_at = Some(self.at);
+            return Err(Reported);
+        }
+        self.block_depth += 1;
+        let block = self.block_rest(open);
+        self.block_depth -= 1;
+        Ok(block)
+    }
+
+    fn block_rest(&mut self, open: Span) -> Block<'a> {
+        let mut stmts = Vec::new();
+        loop {
+            let here = self.span();
+            if self.eat(Tok::CloseBrace) {
+                return Block { stmts, close: here };
+            }
+            if self.kind() == Tok::End || self.at_item() {
+                if self.unclosed_at != Some(self.at) {
+                    self.unclosed_at = Some(self.at);
+                    let found = self.found();
+                    self.diagnostics.push(
+                        Diagnostic::error(open, format!("this block is not closed before {found}"))
+                            .label("the block begins here")
+                            .help("add `}` where it ends"),
+                    );
+                }
+                let end = self.last_span().end as usize;
+                return Block {
+                    stmts,
+                    close: Span::new(end, end),
+                };
+            }
+            let start = self.at;
+            match self.stmt() {
+                Ok(stmt) => stmts.push(stmt),
+                Err(Reported) => self.skip_to_stmt(start),
+            }
+        }
+    }
+
+    fn skip_to_stmt(&mut self, start: usize) {
+        loop {
+            match self.kind() {
+                Tok::Semicolon => return self.bump(),
+                Tok::CloseBrace | Tok::End => return,
+                Tok::OpenBrace => {
+                    // Whatever the block belongs to: its statements can be looked at.
+                    let _ = self.block();
+                    return;
+                }
+                _ if self.at_item() => return,
+                _ if self.at > start && self.at_statement_word() => return,
+                _ => self.bump(),
+            }
+        }
+    }
+
+    fn stmt(&mut self) -> Parse<Stmt<'a>> {
+        let mut labels = Vec::new();
+        loop {
+            if self.kind() == Tok::Name && self.kind_after(1) == Tok::Colon {
+                labels.push(self.name("a label")?);
+                self.bump();
+            } else if self.kind().is_word() && self.kind_after(1) == Tok::Colon {
+                let text = self.token_text();
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        self.span(),
+                        format!("`{text}` is a keyword and cannot be a label"),
+                    )
+                    .label("expected a name"),
+                );
+                self.bump();
+                self.bump();
+            } else {
+                break;
+            }
+        }
+        let start = self.span();
+        let kind = self.bare(!labels.is_empty())?;
+        Ok(Stmt {
+            labels,
+            kind,
+            span: start.to(self.last_span()),
+        })
+    }
+
+    fn bare(&mut self, labelled: bool) -> Parse<StmtKind<'a>> {
+        let word = self.kind();
+        match word {
+            Tok::Let => {
+                self.bump();
+                let name = self.name("the register's name")?;
+                let value = match self.eat(Tok::Assign) {
+                    // The register is declared even where its value cannot be read.
+                    true => match self.expr() {
+                        Ok(value) => Some(value),
+                        Err(Reported) => {
+                            let start = self.at;
+                            self.skip_to_stmt(start);
+                            return Ok(StmtKind::Let(name, None));
+                        }
+                    },
+                    false => None,
+                };
+                self.semicolon("the declaration")?;
+                Ok(StmtKind::Let(name, value))
+            }
+            Tok::Fence => {
+                self.bump();
+                let mut order = Order::SeqCst;
+                if self.eat(Tok::OpenParen) {
+                    order = self.order()?;
+                    self.expect(Tok::CloseParen)?;
+                }
+                self.semicolon("`fence`")?;
+                Ok(StmtKind::Fence(order))
+            }
+            Tok::Skip | Tok::Break | Tok::Continue => {
+                self.bump();
+                self.semicolon(match word {
+                    Tok::Skip => "`skip`",
+                    Tok::Break => "`break`",
+                    _ => "`continue`",
+                })?;
+                Ok(match word {
+                    Tok::Skip => StmtKind::Skip,
+                    Tok::Break => StmtKind::Break,
+                    _ => StmtKind::Continue,
+                })
+            }
+            Tok::Assume | Tok::Assert => {
+                self.bump();
+                let condition = self.expr()?;
+                self.semicolon("the condition")?;
+                Ok(match word {
+                    Tok::Assume => StmtKind::Assume(condition),
+                    _ => StmtKind::Assert(condition),
+                })
+            }
+            Tok::If => self.if_stmt(),
+            Tok::While => {
+                self.bump();
+                let condition = self.expr()?;
+                Ok(StmtKind::While(condition, self.block()?))
+            }
+            Tok::Loop => {
+                self.bump();
+                Ok(StmtKind::Loop(self.block()?))
+            }
+            Tok::Choose => {
+                self.bump();
+                Ok(StmtKind::Choose(self.branches()?))
+            }
+            Tok::Name if self.is_word("select") && self.kind_after(1) == Tok::OpenBrace => {
+                self.bump();
+                Ok(StmtKind::Select(self.branches()?))
+            }
+            Tok::Atomic => {
+                self.bump();
+                Ok(StmtKind::Atomic(self.block()?))
+            }
+            Tok::OpenBrace => Ok(StmtKind::Block(self.block()?)),
+            Tok::Goto => {
+                self.bump();
+                let label = self.name("a label")?;
+                self.semicolon("the label")?;
+                Ok(StmtKind::Goto(label))
+            }
+            Tok::Return => {
+                self.bump();
+                let value = match self.kind() {
+                    Tok::Semicolon | Tok::CloseBrace => None,
+                    _ => Some(self.expr()?),
+                };
+                self.semicolon("`return`")?;
+                Ok(StmtKind::Return(value))
+            }
+            Tok::CloseBrace if labelled => {
+                let diagnostic = self
+                    .unexpected("a statement after the label")
+                    .help("add `skip;` after the label");
+                self.error(diagnostic)
+            }
+            Tok::Semicolon => {
+                let diagnostic = self
+                    .unexpected("a statement")
+                    .help("the statement that does nothing is `skip;`");
+                self.diagnostics.push(diagnostic);
+                self.bump();
+                Ok(StmtKind::Error)
+            }
+            Tok::Else => {
+                let diagnostic = Diagnostic::error(self.span(), "this `else` belongs to no `if`")
+                    .label("expected a statement");
+                self.bump();
+                self.error(diagnostic)
+            }
+            Tok::Or => {
+                let diagnostic = Diagnostic::error(self.span(), "this `or` belongs to no `choose`")
+                    .label("expected a statement")
+                    .help("in expressions, or is written `||`");
+                self.bump();
+                self.error(diagnostic)
+            }
+            _ => self.assignment_or_call(),
+        }
+    }
+
+    fn if_stmt(&mut self) -> Parse<StmtKind<'a>> {
+        let mut arms = Vec::new();
+        let mut otherwise = None;
+        loop {
+            self.expect(Tok::If)?;
+            let condition = self.expr()?;
+            arms.push((condition, self.block()?));
+            if !self.eat(Tok::Else) {
+                break;
+            }
+            if self.kind() != Tok::If {
+                otherwise = Some(self.block()?);
+                break;
+            }
+        }
+        Ok(StmtKind::If { arms, otherwise })
+    }
+
+    fn branches(&mut self) -> Parse<Vec<Block<'a>>> {
+        let mut branches = vec![self.block()?];
+        while self.eat(Tok::Or) {
+            branches.push(self.block()?);
+        }
+        Ok(branches)
+    }
+
+    fn assignment_or_call(&mut self) -> Parse<StmtKind<'a>> {
+        let start = self.at;
+        self.assign_ends = true;
+        let result = self.expr_at_statement();
+        self.assign_ends = false;
+        let left = result?;
+        if self.kind() == Tok::Assign {
+            let here = self.span();
+            self.bump();
+            let value = self.expr()?;
+            self.semicolon("the assignment")?;
+            if !self.is_place(left) {
+                let diagnostic =
+                    Diagnostic::error(here, "only a register or a shared place can be assigned to")
+                        .label("what stands before this `=` is neither");
+                return self.error(diagnostic);
+            }
+            return Ok(StmtKind::Assign { place: left, value });
+        }
+        match self.ast.expr(left).kind {
+            ExprKind::Store(..)
+            | ExprKind::Call(..)
+            | ExprKind::Rmw { .. }
+            | ExprKind::Wait { .. }
+            | ExprKind::Load(..)
+            | ExprKind::Error => {
+                self.semicolon("the call")?;
+                Ok(StmtKind::Expr(left))
+            }
+            ExprKind::Name(name) if self.at == start + 1 => {
+                let help = self.diagnostics.suggest(
+                    name.text,
+                    [
+                        "let", "fence", "skip", "assume", "assert", "if", "else", "while", "loop",
+                        "break", "continue", "choose", "atomic", "goto", "return", "wait", "bcas",
+                    ],
+                );
+                let mut diagnostic = self.unexpected("`=`, `(`, `[`, `.` or `:`");
+                diagnostic.message = format!("`{}` alone is no statement", shorten(name.text));
+                diagnostic.span = name.span;
+                diagnostic.label = "expected a statement".into();
+                diagnostic.help = help.or_else(|| {
+                    matches!(name.text, "mfence" | "sync" | "barrier")
+                        .then(|| "did you mean `fence`?".into())
+                });
+                self.error(diagnostic)
+            }
+            _ => {
+                let span = self.ast.expr(left).span;
+                let mut diagnostic = Diagnostic::error(span, "an expression alone is no statement")
+                    .label("expected an assignment or a call");
+                if matches!(
+                    self.ast.expr(left).kind,
+                    ExprKind::Binary(crate::BinaryOp::Equal, ..)
+                ) {
+                    diagnostic = diagnostic.help("`==` compares; to store a value, write `=`");
+                }
+                self.error(diagnostic)
+            }
+        }
+    }
+}
+
+/// The text of a span; the tokens' spans always lie on character boundaries.
+fn slice(text: &str, span: Span) -> &str {
+    text.get(span.start as usize..span.end as usize)
+        .unwrap_or("")
+}
+
+/// A word of the user's for a message: very long ones are cut.
+pub(super) fn shorten(word: &str) -> String {
+    match word.char_indices().nth(40) {
+        None => word.to_string(),
+        Some((end, _)) => format!("{}…", &word[..end]),
+    }
+}
