@@ -3,6 +3,7 @@
 //! The main type is [`Program`]: threads as automata over registers, one flat memory of named locations. Every front end makes it, every
 //! analysis reads it, and nothing else passes between them.
 
+mod build;
 pub mod expr;
 mod lex;
 pub mod litmus;

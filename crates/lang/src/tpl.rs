@@ -1,13 +1,1016 @@
 //! Rocker's toy language.
+//!
+//! Every `fn` is one thread; loads and stores are statements of their own, so the automaton follows the text closely. Where a value that is
+//! not the one waited for would let `assume` fail, the thread ends.
 
-use crate::expr::Domain;
+use std::collections::{HashMap, HashSet};
+
+use crate::build::ThreadBuilder;
+use crate::expr::{BinaryOp, Domain, Expr, MAX_HEIGHT, Relation, UnaryOp, Value};
+use crate::lex::{
+    Errors, Kind, Token, Tokens, binary_operator, did_you_mean, end_of, quote, unary_operator,
+    with_help,
+};
 use crate::parse::Parsed;
+use crate::program::{
+    Address, Language, Location, LocationId, Op, Order, Place, PlaceKind, PointId, Program,
+    RegisterExpr, RegisterId, RmwAction, Thread, ThreadId,
+};
 use crate::source::{Diagnostic, Source, Span};
 
+/// Values are 0 … 254 where a program does not say otherwise.
+const DEFAULT_DOMAIN: Value = 255;
+/// Blocks within blocks beyond this are refused.
+const MAX_NESTING: usize = 200;
+/// Leaves room for the negation that a branch adds.
+const MAX_PARSED_HEIGHT: usize = MAX_HEIGHT - 2;
+
+const STATEMENTS: [&str; 16] = [
+    "FADD", "CAS", "BCAS", "exchange", "goto", "if", "while", "oneof", "wait", "fence", "lock",
+    "unlock", "assert", "assume", "skip", "local",
+];
+
 /// Reads a program in this language; `domain` as if the program said it.
-pub fn parse(_source: &Source, _domain: Option<Domain>) -> Result<Parsed, Vec<Diagnostic>> {
-    Err(vec![Diagnostic::error(
-        Span::default(),
-        "this language cannot be read yet",
-    )])
+pub fn parse(source: &Source, domain: Option<Domain>) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut parser = Parser {
+        tokens: Tokens::new(source.text()),
+        errors: Errors::default(),
+        max_value: None,
+        locations: Vec::new(),
+        names: HashMap::new(),
+        threads: Vec::new(),
+        thread_names: HashSet::new(),
+        places: Vec::new(),
+    };
+    parser.program();
+    let domain = parser.domain(domain);
+    if parser.threads.is_empty() && !parser.errors.any() {
+        let error = Diagnostic::error(end_of(source.text()), "there is no thread in this program");
+        parser.errors.error(error.label("expected `fn`"));
+    }
+    let warnings = parser.errors.finish()?;
+    Ok(Parsed {
+        program: Program {
+            name: None,
+            source: source.clone(),
+            language: Language::Tpl,
+            domain,
+            locations: parser.locations,
+            threads: parser.threads,
+            nevers: Vec::new(),
+            places: parser.places,
+        },
+        warnings,
+    })
 }
+
+/// An error was reported; the caller skips to where it can go on.
+struct Failed;
+
+type Outcome<T> = Result<T, Failed>;
+
+struct Parser<'a> {
+    tokens: Tokens<'a>,
+    errors: Errors,
+    max_value: Option<(Value, Span)>,
+    locations: Vec<Location>,
+    names: HashMap<&'a str, LocationId>,
+    threads: Vec<Thread>,
+    thread_names: HashSet<&'a str>,
+    places: Vec<Place>,
+}
+
+/// The `fn` that is being read.
+struct Function<'a> {
+    builder: ThreadBuilder,
+    labels: HashMap<&'a str, PointId>,
+    /// Jumps to be connected when all labels are known.
+    gotos: Vec<(PointId, Op, Token<'a>, Span)>,
+    /// Where a thread goes whose `assume` is false.
+    ended: Option<PointId>,
+    nesting: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn program(&mut self) {
+        loop {
+            let token = self.tokens.take();
+            let result = match token.text {
+                _ if token.kind == Kind::End => return,
+                "max_value" => self.max_value(),
+                "global" => self.locations(false),
+                "na" => self.locations(true),
+                "track" => {
+                    self.skip_statement();
+                    Ok(())
+                }
+                "fn" => self.function(token),
+                _ => {
+                    let message = format!("{} begins no part of a program", token.describe());
+                    let parts = ["max_value", "global", "na", "track", "fn"];
+                    self.errors.error(with_help(
+                        Diagnostic::error(token.span, message)
+                            .label("expected `max_value`, `global`, `na`, `track` or `fn`"),
+                        did_you_mean(token.text, parts.into_iter()),
+                    ));
+                    Err(Failed)
+                }
+            };
+            if let Err(Failed) = result {
+                self.skip_to_function();
+            }
+        }
+    }
+
+    fn domain(&mut self, given: Option<Domain>) -> Domain {
+        let said = self.max_value.and_then(|(max_value, span)| {
+            let said = max_value.checked_add(1).and_then(Domain::modulo);
+            if said.is_none() {
+                self.errors.error(
+                    Diagnostic::error(
+                        span,
+                        format!("with `max_value {max_value}` there is nothing to compute with"),
+                    )
+                    .label("expected 1 or more"),
+                );
+            }
+            said.map(|said| (said, max_value, span))
+        });
+        if let (Some((said, max_value, span)), Some(given)) = (said, given)
+            && said != given
+        {
+            let size = given.size().unwrap_or(0);
+            self.errors.error(Diagnostic::error(
+                span,
+                format!(
+                    "the program says `max_value {max_value}`, which is not the domain of {size} values that was asked for"
+                ),
+            ));
+        }
+        let default = || Domain::modulo(DEFAULT_DOMAIN).unwrap_or_default();
+        let domain = said.map(|s| s.0).or(given).unwrap_or_else(default);
+        for location in &self.locations {
+            if domain.reduce(location.initial) != location.initial {
+                self.errors.error(
+                    Diagnostic::error(
+                        location.span,
+                        format!(
+                            "{} begins as {}, which is more than the largest value",
+                            quote(&location.name),
+                            location.initial
+                        ),
+                    )
+                    .label(format!(
+                        "values are 0 to {} here",
+                        domain.size().unwrap_or(0) - 1
+                    )),
+                );
+            }
+        }
+        domain
+    }
+
+    fn max_value(&mut self) -> Outcome<()> {
+        let token = self.tokens.peek();
+        let value = self.number("the largest value")?;
+        self.max_value = Some((value, token.span));
+        self.expect(";")
+    }
+
+    fn locations(&mut self, nonatomic: bool) -> Outcome<()> {
+        loop {
+            let name = self.word("the name of a location")?;
+            let initial = match self.tokens.take_if("=") {
+                Some(_) => self.number("the value at the beginning")?,
+                None => 0,
+            };
+            let id = LocationId(self.locations.len() as u32);
+            if self.names.insert(name.text, id).is_some() {
+                self.errors.error(
+                    Diagnostic::error(name.span, format!("{} is declared twice", quote(name.text)))
+                        .label("the second declaration"),
+                );
+            }
+            self.locations.push(Location {
+                name: name.text.to_string(),
+                address: Value::from(id.0) + 1,
+                initial,
+                nonatomic,
+                array: None,
+                span: name.span,
+            });
+            if self.tokens.take_if(",").is_none() {
+                return self.expect(";");
+            }
+        }
+    }
+
+    fn function(&mut self, keyword: Token<'a>) -> Outcome<()> {
+        let name = self.word("the name of the thread")?;
+        if !self.thread_names.insert(name.text) {
+            self.errors.error(
+                Diagnostic::error(
+                    name.span,
+                    format!("there are two threads called {}", quote(name.text)),
+                )
+                .label("the second one"),
+            );
+        }
+        let span = keyword.span.to(name.span);
+        let mut function = Function {
+            builder: ThreadBuilder::new(ThreadId(self.threads.len() as u32), name.text, span),
+            labels: HashMap::new(),
+            gotos: Vec::new(),
+            ended: None,
+            nesting: 0,
+        };
+        let begin = function.builder.initial();
+        // Generous: some write `fn t() { … }`.
+        if self.tokens.take_if("(").is_some() {
+            self.expect(")")?;
+        }
+        self.block(&mut function, begin)?;
+        for (from, op, label, span) in std::mem::take(&mut function.gotos) {
+            match function.labels.get(label.text) {
+                Some(to) => function.builder.edge(from, *to, op, span),
+                None => self.errors.error(with_help(
+                    Diagnostic::error(
+                        label.span,
+                        format!("there is no label {} in this thread", quote(label.text)),
+                    )
+                    .label("not a label"),
+                    did_you_mean(label.text, function.labels.keys().copied()),
+                )),
+            }
+        }
+        self.threads.push(function.builder.finish());
+        Ok(())
+    }
+
+    /// A block; returns the point at its closing brace, where a fence can stand.
+    fn block(&mut self, function: &mut Function<'a>, mut at: PointId) -> Outcome<PointId> {
+        let open = self.tokens.peek();
+        self.expect("{")?;
+        function.nesting += 1;
+        if function.nesting > MAX_NESTING {
+            self.errors.error(
+                Diagnostic::error(
+                    open.span,
+                    format!("blocks are nested more than {MAX_NESTING} deep"),
+                )
+                .label("this one is too deep"),
+            );
+            // Nothing sensible can be said about what follows.
+            while self.tokens.take().kind != Kind::End {}
+            return Err(Failed);
+        }
+        loop {
+            let token = self.tokens.peek();
+            if token.is("}") {
+                self.tokens.take();
+                let kind = PlaceKind::BlockEnd;
+                function
+                    .builder
+                    .place(&mut self.places, at, kind, None, token.span);
+                function.nesting -= 1;
+                return Ok(at);
+            }
+            if token.kind == Kind::End || token.is("fn") {
+                let at = match token.kind {
+                    Kind::End => end_of(self.tokens.text()),
+                    _ => token.span,
+                };
+                self.errors.error(
+                    Diagnostic::error(at, "a block is not closed")
+                        .label("expected `}` before this")
+                        .help("the block that begins last and is open is the one to look at"),
+                );
+                return Err(Failed);
+            }
+            match self.statement(function, at) {
+                Ok(next) => at = next,
+                Err(Failed) => self.skip_statement(),
+            }
+        }
+    }
+
+    /// One statement with its labels; returns the point behind it.
+    fn statement(&mut self, function: &mut Function<'a>, at: PointId) -> Outcome<PointId> {
+        let mut label = None;
+        while self.tokens.peek().kind == Kind::Word && self.tokens.peek_second().is(":") {
+            let name = self.tokens.take();
+            self.tokens.take();
+            label.get_or_insert(name.text);
+            function.builder.label(name.text, at, name.span);
+            if function.labels.insert(name.text, at).is_some() {
+                self.errors.error(
+                    Diagnostic::error(
+                        name.span,
+                        format!("there are two labels {} in this thread", quote(name.text)),
+                    )
+                    .label("the second one"),
+                );
+            }
+        }
+        let first = self.tokens.peek();
+        if first.is("}") {
+            // A label at the end of a block.
+            return Ok(at);
+        }
+        // Places are numbered in the order of the text; the statement's end is filled in below.
+        let place = self.places.len();
+        let kind = PlaceKind::BeforeStatement;
+        function
+            .builder
+            .place(&mut self.places, at, kind, label, first.span);
+        let after = self.bare_statement(function, at)?;
+        let span = Span {
+            end: self.tokens.previous_end,
+            ..first.span
+        };
+        self.places[place].span = span;
+        function.builder.set_span(at, span);
+        Ok(after)
+    }
+
+    fn bare_statement(&mut self, function: &mut Function<'a>, at: PointId) -> Outcome<PointId> {
+        let first = self.tokens.peek();
+        if first.kind != Kind::Word {
+            return self.fail(first, "a statement");
+        }
+        let second = self.tokens.peek_second();
+        if second.is("=") {
+            return self.assignment(function, at);
+        }
+        if second.is(".") {
+            return self.store(function, at);
+        }
+        self.tokens.take();
+        match first.text {
+            "FADD" | "CAS" | "BCAS" | "exchange" | "wait" => self.access(function, at, None, first),
+            "local" => self.locals(function).map(|()| at),
+            "skip" => self.simple(function, at, first, Op::Skip),
+            "goto" => {
+                let label = self.word("a label")?;
+                self.expect(";")?;
+                let span = self.since(first);
+                function.gotos.push((at, Op::Skip, label, span));
+                Ok(function.builder.point(span))
+            }
+            "if" => self.conditional(function, at, first),
+            "while" => self.repetition(function, at, first),
+            "oneof" => self.choice(function, at, first),
+            "fence" => {
+                let mut order = Order::SeqCst;
+                if self.tokens.take_if("(").is_some() {
+                    order = self.order()?;
+                    self.expect(")")?;
+                }
+                self.simple(function, at, first, Op::Fence(order))
+            }
+            "lock" | "unlock" => {
+                self.expect("(")?;
+                let address = self.location(false)?;
+                self.expect(")")?;
+                let op = match first.text {
+                    "lock" => Op::Rmw {
+                        register: None,
+                        address,
+                        action: RmwAction::BlockingCompareAndSwap {
+                            expected: Expr::Const(0),
+                            desired: Expr::Const(1),
+                        },
+                        order: Order::AcqRel,
+                    },
+                    _ => Op::Store {
+                        address,
+                        value: Expr::Const(0),
+                        order: Order::Release,
+                    },
+                };
+                self.simple(function, at, first, op)
+            }
+            "assert" => {
+                let condition = self.condition(function)?;
+                self.simple(function, at, first, Op::Assert(condition))
+            }
+            "assume" => {
+                let condition = self.condition(function)?;
+                self.expect(";")?;
+                let span = self.since(first);
+                let builder = &mut function.builder;
+                let ended = *function.ended.get_or_insert_with(|| builder.point(span));
+                builder.edge(at, ended, Op::Assume(not(&condition)), span);
+                Ok(builder.step(at, Op::Assume(condition), span))
+            }
+            _ => {
+                let message = format!("{} begins no statement", first.describe());
+                let names = self.names.keys().copied().chain(STATEMENTS);
+                let help = did_you_mean(first.text, names);
+                let error = Diagnostic::error(first.span, message).label("expected a statement");
+                self.errors.error(with_help(error, help));
+                Err(Failed)
+            }
+        }
+    }
+
+    /// `;`, and the instruction.
+    fn simple(
+        &mut self,
+        function: &mut Function<'a>,
+        at: PointId,
+        first: Token<'a>,
+        op: Op,
+    ) -> Outcome<PointId> {
+        self.expect(";")?;
+        let span = self.since(first);
+        Ok(function.builder.step(at, op, span))
+    }
+
+    fn locals(&mut self, function: &mut Function<'a>) -> Outcome<()> {
+        loop {
+            let name = self.word("the name of a local variable")?;
+            if function.builder.register_named(name.text).is_some() {
+                self.errors.error(
+                    Diagnostic::error(name.span, format!("{} is declared twice", quote(name.text)))
+                        .label("the second declaration"),
+                );
+            } else {
+                function.builder.register(Some(name.text), name.span);
+            }
+            if self.tokens.take_if(",").is_none() {
+                return self.expect(";");
+            }
+        }
+    }
+
+    /// `r = …;`
+    fn assignment(&mut self, function: &mut Function<'a>, at: PointId) -> Outcome<PointId> {
+        let first = self.tokens.take();
+        let register = self.local(function, first)?;
+        self.expect("=")?;
+        let next = self.tokens.peek();
+        let second = self.tokens.peek_second();
+        if next.kind == Kind::Word && second.is("(") {
+            let call = self.tokens.take();
+            return self.access(function, at, Some(register), call);
+        }
+        if next.kind == Kind::Word && second.is(".") {
+            let mut ahead = self.tokens;
+            ahead.take();
+            ahead.take();
+            let method = ahead.peek();
+            let nonatomic = match method.text {
+                "load" => false,
+                "naload" => true,
+                _ => return self.fail(method, "`load` or `naload`"),
+            };
+            let address = self.location(nonatomic)?;
+            self.tokens.take();
+            self.tokens.take();
+            self.expect("(")?;
+            let order = match self.tokens.peek().is(")") {
+                true => Order::Acquire,
+                false => self.order()?,
+            };
+            self.expect(")")?;
+            let op = Op::Load {
+                register,
+                address,
+                order,
+            };
+            return self.simple(function, at, first, op);
+        }
+        let value = self.expr(function)?;
+        self.simple(function, at, first, Op::Assign(register, value))
+    }
+
+    /// `x.store(…);`
+    fn store(&mut self, function: &mut Function<'a>, at: PointId) -> Outcome<PointId> {
+        let first = self.tokens.peek();
+        let mut ahead = self.tokens;
+        ahead.take();
+        ahead.take();
+        let method = ahead.peek();
+        let nonatomic = match method.text {
+            "store" => false,
+            "nastore" => true,
+            "load" | "naload" => {
+                self.errors.error(
+                    Diagnostic::error(method.span, "what is loaded here goes nowhere")
+                        .label("expected `store`")
+                        .help(format!(
+                            "write `r = {}.{}();` with a local `r`",
+                            first.text, method.text
+                        )),
+                );
+                return Err(Failed);
+            }
+            _ => return self.fail(method, "`store` or `nastore`"),
+        };
+        let address = self.location(nonatomic)?;
+        self.tokens.take();
+        self.tokens.take();
+        self.expect("(")?;
+        let value = self.expr(function)?;
+        let order = match self.tokens.take_if(",") {
+            Some(_) => self.order()?,
+            None => Order::Release,
+        };
+        self.expect(")")?;
+        let op = Op::Store {
+            address,
+            value,
+            order,
+        };
+        self.simple(function, at, first, op)
+    }
+
+    /// A read-modify-write or a `wait`, whose name has just been read.
+    fn access(
+        &mut self,
+        function: &mut Function<'a>,
+        at: PointId,
+        register: Option<RegisterId>,
+        call: Token<'a>,
+    ) -> Outcome<PointId> {
+        let operands = match call.text {
+            "FADD" | "exchange" => 1..=1,
+            "CAS" | "BCAS" => 2..=2,
+            "wait" => 1..=usize::MAX,
+            _ => {
+                let calls = ["FADD", "CAS", "BCAS", "exchange", "wait"];
+                self.errors.error(with_help(
+                    Diagnostic::error(call.span, format!("there is no {}", quote(call.text)))
+                        .label("expected `FADD`, `CAS`, `BCAS`, `exchange` or `wait`"),
+                    did_you_mean(call.text, calls.into_iter()),
+                ));
+                return Err(Failed);
+            }
+        };
+        self.expect("(")?;
+        let address = self.location(false)?;
+        let mut values = Vec::new();
+        let mut orders = Vec::new();
+        while self.tokens.take_if(",").is_some() {
+            if self.at_order(function) {
+                orders.push(self.order()?);
+            } else {
+                values.push(self.expr(function)?);
+            }
+        }
+        let close = self.tokens.peek();
+        self.expect(")")?;
+        if !operands.contains(&values.len()) || orders.len() > 2 {
+            let wanted = match call.text {
+                "wait" => "one value or more".to_string(),
+                _ => format!(
+                    "a location, {} and perhaps orders",
+                    plural(*operands.start())
+                ),
+            };
+            self.errors.error(
+                Diagnostic::error(
+                    call.span.to(close.span),
+                    format!("{} has the wrong number of arguments", quote(call.text)),
+                )
+                .label(format!("expected {wanted}")),
+            );
+            return Err(Failed);
+        }
+        self.expect(";")?;
+        let span = self.since(call);
+        if call.text == "wait" {
+            let after = function.builder.point(span);
+            for value in values {
+                let op = Op::Wait {
+                    register,
+                    address: address.clone(),
+                    relation: Relation::Equal,
+                    value,
+                    order: orders.first().copied().unwrap_or(Order::Acquire),
+                };
+                function.builder.edge(at, after, op, span);
+            }
+            return Ok(after);
+        }
+        let mut values = values.into_iter();
+        let mut next = || values.next().unwrap_or(Expr::Const(0));
+        let action = match call.text {
+            "FADD" => RmwAction::Fetch(BinaryOp::Add, next()),
+            "exchange" => RmwAction::Exchange(next()),
+            "CAS" => RmwAction::CompareAndSwap {
+                expected: next(),
+                desired: next(),
+            },
+            _ => RmwAction::BlockingCompareAndSwap {
+                expected: next(),
+                desired: next(),
+            },
+        };
+        let op = Op::Rmw {
+            register,
+            address,
+            action,
+            order: rmw_order(&orders),
+        };
+        Ok(function.builder.step(at, op, span))
+    }
+
+    fn conditional(
+        &mut self,
+        function: &mut Function<'a>,
+        at: PointId,
+        first: Token<'a>,
+    ) -> Outcome<PointId> {
+        let condition = self.condition(function)?;
+        let span = self.since(first);
+        if self.tokens.take_if("goto").is_some() {
+            let label = self.word("a label")?;
+            self.expect(";")?;
+            let otherwise = Op::Assume(not(&condition));
+            let taken = Op::Assume(condition);
+            function.gotos.push((at, taken, label, span));
+            return Ok(function.builder.step(at, otherwise, span));
+        }
+        let after = function.builder.point(span);
+        let yes = function
+            .builder
+            .step(at, Op::Assume(condition.clone()), span);
+        let yes_end = self.block(function, yes)?;
+        function.builder.edge(yes_end, after, Op::Jump, span);
+        let otherwise = Op::Assume(not(&condition));
+        match self.tokens.take_if("else") {
+            None => function.builder.edge(at, after, otherwise, span),
+            Some(_) => {
+                let no = function.builder.step(at, otherwise, span);
+                let no_end = if self.tokens.peek().is("if") {
+                    // `else if` nests without a brace; the block in it checks the depth.
+                    let nesting = function.nesting;
+                    function.nesting += 1;
+                    let end = self.statement(function, no);
+                    function.nesting = nesting;
+                    end?
+                } else {
+                    self.block(function, no)?
+                };
+                function.builder.edge(no_end, after, Op::Jump, span);
+            }
+        }
+        Ok(after)
+    }
+
+    fn repetition(
+        &mut self,
+        function: &mut Function<'a>,
+        at: PointId,
+        first: Token<'a>,
+    ) -> Outcome<PointId> {
+        let condition = self.condition(function)?;
+        let span = self.since(first);
+        // A fence before the loop stands outside it, so the loop begins at a point of its own.
+        let head = function.builder.step(at, Op::Jump, span);
+        let after = function.builder.point(span);
+        // The domain is not known for certain yet, but 0 and 1 are the same in all of them.
+        let constant = match condition {
+            Expr::Const(value @ (0 | 1)) => Some(value),
+            _ => None,
+        };
+        let body = function.builder.point(span);
+        if constant != Some(0) {
+            let enter = Op::Assume(condition.clone());
+            function.builder.edge(head, body, enter, span);
+        }
+        if constant != Some(1) {
+            let leave = Op::Assume(not(&condition));
+            function.builder.edge(head, after, leave, span);
+        }
+        let body_end = self.block(function, body)?;
+        function.builder.edge(body_end, head, Op::Jump, span);
+        Ok(after)
+    }
+
+    fn choice(
+        &mut self,
+        function: &mut Function<'a>,
+        at: PointId,
+        first: Token<'a>,
+    ) -> Outcome<PointId> {
+        self.expect("(")?;
+        let after = function.builder.point(first.span);
+        if !self.tokens.peek().is("{") {
+            return self.fail(self.tokens.peek(), "`{`");
+        }
+        while self.tokens.peek().is("{") {
+            let begin = function.builder.step(at, Op::Skip, first.span);
+            let end = self.block(function, begin)?;
+            function.builder.edge(end, after, Op::Jump, first.span);
+            self.tokens.take_if(",");
+        }
+        self.expect(")")?;
+        self.tokens.take_if(";");
+        Ok(after)
+    }
+
+    /// `( expr )`
+    fn condition(&mut self, function: &Function<'a>) -> Outcome<RegisterExpr> {
+        let inside = self.expect("(").and_then(|()| self.expr(function));
+        let result = inside.and_then(|condition| self.expect(")").map(|()| condition));
+        if result.is_err() {
+            // The block that follows is worth reading all the same.
+            let ends = ["{", "}", ";", "fn"];
+            while self.tokens.peek().kind != Kind::End && !ends.contains(&self.tokens.peek().text) {
+                self.tokens.take();
+            }
+            if self.tokens.peek().is("{") {
+                return Ok(Expr::Const(1));
+            }
+        }
+        result
+    }
+
+    fn expr(&mut self, function: &Function<'a>) -> Outcome<RegisterExpr> {
+        let (expr, _) = self.expr_above(function, 0, 1)?;
+        Ok(expr)
+    }
+
+    /// Operators that bind tighter than `binding`. Returns the height too; `depth` bounds the recursion.
+    fn expr_above(
+        &mut self,
+        function: &Function<'a>,
+        binding: u8,
+        depth: usize,
+    ) -> Outcome<(RegisterExpr, usize)> {
+        let (mut left, mut height) = self.operand(function, depth)?;
+        loop {
+            let token = self.tokens.peek();
+            let op = match binary_operator(token.text) {
+                Some(op) if token.kind == Kind::Symbol && op.precedence() > binding => op,
+                _ => return Ok((left, height)),
+            };
+            self.tokens.take();
+            let (right, right_height) = self.expr_above(function, op.precedence(), depth + 1)?;
+            height = height.max(right_height) + 1;
+            if height > MAX_PARSED_HEIGHT {
+                return Err(self.too_deep(token.span));
+            }
+            left = Expr::binary(op, left, right);
+        }
+    }
+
+    fn operand(&mut self, function: &Function<'a>, depth: usize) -> Outcome<(RegisterExpr, usize)> {
+        let token = self.tokens.peek();
+        if depth > MAX_PARSED_HEIGHT {
+            return Err(self.too_deep(token.span));
+        }
+        if token.kind == Kind::Symbol && token.text != "(" && unary_operator(token.text).is_none() {
+            return self.fail(token, "an expression");
+        }
+        self.tokens.take();
+        let expr = match (token.kind, token.text) {
+            (Kind::Number(Some(value)), _) => Expr::Const(value),
+            (Kind::Number(None), _) => {
+                let message = format!("{} is not a number of 64 bits", quote(token.text));
+                self.errors.error(Diagnostic::error(token.span, message));
+                return Err(Failed);
+            }
+            (Kind::Word, "true") => Expr::Const(1),
+            (Kind::Word, "false") => Expr::Const(0),
+            (Kind::Word, _) => Expr::Atom(self.local(function, token)?),
+            (Kind::Symbol, "(") => {
+                let inner = self.expr_above(function, 0, depth + 1)?;
+                self.expect(")")?;
+                return Ok(inner);
+            }
+            (Kind::Symbol, symbol) => match unary_operator(symbol) {
+                Some(op) => {
+                    let (operand, height) = self.operand(function, depth + 1)?;
+                    if height + 1 > MAX_PARSED_HEIGHT {
+                        return Err(self.too_deep(token.span));
+                    }
+                    return Ok((Expr::unary(op, operand), height + 1));
+                }
+                None => return self.fail(token, "an expression"),
+            },
+            _ => return self.fail(token, "an expression"),
+        };
+        Ok((expr, 1))
+    }
+
+    fn too_deep(&mut self, span: Span) -> Failed {
+        self.errors.error(
+            Diagnostic::error(
+                span,
+                format!("this expression is nested more than {MAX_PARSED_HEIGHT} deep"),
+            )
+            .help("compute it in steps"),
+        );
+        Failed
+    }
+
+    fn local(&mut self, function: &Function<'a>, name: Token<'a>) -> Outcome<RegisterId> {
+        if let Some(register) = function.builder.register_named(name.text) {
+            return Ok(register);
+        }
+        let error = Diagnostic::error(
+            name.span,
+            format!(
+                "{} is not a local variable of this thread",
+                quote(name.text)
+            ),
+        );
+        let error = error.label("not declared by `local`");
+        let help = match self.names.contains_key(name.text) {
+            true => Some(format!(
+                "`{0}` is in memory: load it first, as in `r = {0}.load();`",
+                name.text
+            )),
+            false => did_you_mean(name.text, function.builder.register_names()),
+        };
+        self.errors.error(with_help(error, help));
+        Err(Failed)
+    }
+
+    /// A location that must be nonatomic, or must not be.
+    fn location(&mut self, nonatomic: bool) -> Outcome<Address<RegisterId>> {
+        let name = self.word("a location")?;
+        let Some(&id) = self.names.get(name.text) else {
+            self.errors.error(with_help(
+                Diagnostic::error(name.span, format!("{} is not a location", quote(name.text)))
+                    .label("not declared by `global` or `na`"),
+                did_you_mean(name.text, self.names.keys().copied()),
+            ));
+            return Err(Failed);
+        };
+        if self.locations[id.index()].nonatomic != nonatomic {
+            let (is, use_instead) = match nonatomic {
+                true => ("not nonatomic", "`load` and `store`"),
+                false => ("nonatomic", "`naload` and `nastore`"),
+            };
+            self.errors.error(
+                Diagnostic::error(name.span, format!("{} is {is}", quote(name.text)))
+                    .label(format!("this location takes {use_instead}")),
+            );
+        }
+        Ok(Address::Direct(id))
+    }
+
+    /// Whether an order follows, and not a local variable of that name.
+    fn at_order(&self, function: &Function<'a>) -> bool {
+        let token = self.tokens.peek();
+        token.kind == Kind::Word
+            && order(token.text).is_some()
+            && function.builder.register_named(token.text).is_none()
+    }
+
+    fn order(&mut self) -> Outcome<Order> {
+        let token = self.tokens.take();
+        match order(token.text) {
+            Some(order) if token.kind == Kind::Word => Ok(order),
+            _ => self.fail(
+                token,
+                "an order: `rlx`, `acq`, `rel`, `acq_rel` or `seq_cst`",
+            ),
+        }
+    }
+
+    fn word(&mut self, wanted: &str) -> Outcome<Token<'a>> {
+        let token = self.tokens.peek();
+        if token.kind != Kind::Word {
+            return self.fail(token, wanted);
+        }
+        Ok(self.tokens.take())
+    }
+
+    fn number(&mut self, wanted: &str) -> Outcome<Value> {
+        let token = self.tokens.peek();
+        let value = match (token.kind, token.text) {
+            (Kind::Number(Some(value)), _) => value,
+            (_, "true") => 1,
+            (_, "false") => 0,
+            _ => return self.fail(token, wanted),
+        };
+        self.tokens.take();
+        Ok(value)
+    }
+
+    fn expect(&mut self, symbol: &str) -> Outcome<()> {
+        match self.tokens.take_if(symbol) {
+            Some(_) => Ok(()),
+            None if symbol == ";" => {
+                let end = self.tokens.previous_end;
+                self.errors.error(
+                    Diagnostic::error(
+                        Span { start: end, end },
+                        format!("`;` is missing before {}", self.tokens.peek().describe()),
+                    )
+                    .label("expected `;`"),
+                );
+                Err(Failed)
+            }
+            None => self.fail(self.tokens.peek(), &quote(symbol)),
+        }
+    }
+
+    fn fail<T>(&mut self, found: Token<'a>, wanted: &str) -> Outcome<T> {
+        let span = match found.kind {
+            Kind::End => end_of(self.tokens.text()),
+            _ => found.span,
+        };
+        let message = format!("{} stands where {wanted} should be", found.describe());
+        self.errors
+            .error(Diagnostic::error(span, message).label(format!("expected {wanted}")));
+        Err(Failed)
+    }
+
+    fn since(&self, first: Token<'a>) -> Span {
+        Span {
+            end: self.tokens.previous_end,
+            ..first.span
+        }
+    }
+
+    /// Behind the next `;`, or before a brace.
+    fn skip_statement(&mut self) {
+        loop {
+            let token = self.tokens.peek();
+            if token.kind == Kind::End || token.is("}") || token.is("fn") {
+                return;
+            }
+            self.tokens.take();
+            if token.is(";") {
+                return;
+            }
+            if token.is("{") {
+                return self.skip_block();
+            }
+        }
+    }
+
+    /// Behind the brace that closes the block whose opening brace has just been read.
+    fn skip_block(&mut self) {
+        let mut open = 1;
+        while open > 0 && self.tokens.peek().kind != Kind::End {
+            let token = self.tokens.take();
+            if token.is("{") {
+                open += 1;
+            } else if token.is("}") {
+                open -= 1;
+            }
+        }
+    }
+
+    fn skip_to_function(&mut self) {
+        loop {
+            let token = self.tokens.peek();
+            if token.kind == Kind::End || token.is("fn") {
+                return;
+            }
+            self.tokens.take();
+        }
+    }
+}
+
+fn not(condition: &RegisterExpr) -> RegisterExpr {
+    Expr::unary(UnaryOp::Not, condition.clone())
+}
+
+fn plural(values: usize) -> &'static str {
+    match values {
+        1 => "one value",
+        _ => "two values",
+    }
+}
+
+fn order(name: &str) -> Option<Order> {
+    Some(match name {
+        "rlx" | "relaxed" => Order::Relaxed,
+        "acq" | "acquire" => Order::Acquire,
+        "rel" | "release" => Order::Release,
+        "acq_rel" | "acqrel" | "acquire_release" => Order::AcqRel,
+        "sc" | "seq_cst" | "seqcst" => Order::SeqCst,
+        _ => return None,
+    })
+}
+
+/// The order of the read, then that of the write.
+fn rmw_order(orders: &[Order]) -> Order {
+    match *orders {
+        [] => Order::AcqRel,
+        [both] => both,
+        [read, write, ..] => {
+            let acquires = matches!(read, Order::Acquire | Order::AcqRel | Order::SeqCst);
+            let releases = matches!(write, Order::Release | Order::AcqRel | Order::SeqCst);
+            match (acquires, releases) {
+                _ if read == Order::SeqCst && write == Order::SeqCst => Order::SeqCst,
+                (true, true) => Order::AcqRel,
+                (true, false) => Order::Acquire,
+                (false, true) => Order::Release,
+                (false, false) => Order::Relaxed,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

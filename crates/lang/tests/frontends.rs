@@ -166,3 +166,25 @@ fn broken_automata_make_no_panic() {
         }
     }
 }
+
+#[test]
+fn every_toy_program_of_the_corpus_is_read() {
+    let Some(corpus) = corpus() else { return };
+    assert!(read_all(&corpus.join("rocker"), "tpl") > 0);
+}
+
+const TOY: &str = "max_value 3; global x = 1, y; na n; track x: 0, 1;\nfn t { local a, b; l: a = x.load(rlx);\n\
+    while (a == 0 || b < 2) { x.store(a + 1); if (b) { skip; } else { goto l; } }\n\
+    oneof({ a = CAS(x, 0, 1); } { BCAS(y, a, b, acq, rel); });\nb = wait(x, 1, 2); fence; lock(y); n.nastore(1); unlock(y); \
+    assume(a & 1 == 1); assert(a != 4); }\nfn u { FADD(x, 1); fence(acq); }\n";
+
+#[test]
+fn broken_toy_programs_make_no_panic() {
+    let mut random = Random(2);
+    mutate_and_read(TOY, Language::Tpl, 3000, &mut random);
+    if let Some(corpus) = corpus() {
+        for path in files(&corpus, "tpl") {
+            mutate_and_read(source(&path).text(), Language::Tpl, 30, &mut random);
+        }
+    }
+}
