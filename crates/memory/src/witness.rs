@@ -55,6 +55,18 @@ impl Criterion {
 }
 
 /// A run of the program and what is wrong with it.
+///
+/// The run starts in the initial state. It lists every access to memory; local steps, errors that are not what the witness is about, the
+/// borders of `atomic` blocks and (but for RA, where they are events) fences may be left out. Which run shows what:
+///
+/// | criterion | `model` | shown by |
+/// |---|---|---|
+/// | robust, TSO | `tso` | a cycle; the run ends with all buffers empty |
+/// | robust, RA | `ra` | a cycle, or the pattern `race` on a `nonatomic` location |
+/// | persistent | `tso` | the pattern `fragile`; the run ends with all buffers empty |
+/// | trf | `sc`; `tso` where a block overtakes stores that it does not see | the pattern `triangular-race` |
+/// | drf | `sc` | the pattern `race` |
+/// | safe | `sc` or `tso` | the pattern `error` or `never` |
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Witness {
     /// The model whose rules the run follows.
@@ -63,10 +75,13 @@ pub struct Witness {
     pub criterion: Criterion,
     /// The run, in order.
     pub events: Vec<Event>,
-    /// The happens-before cycle: events by index, in order; empty where there is a pattern instead.
+    /// The happens-before cycle: events by index, in order; empty where there is a pattern instead. An issue and its flush name the same
+    /// node, and so do all events of one `atomic` block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cycle: Vec<usize>,
-    /// The edges of the cycle, in order.
+    /// The edges of the cycle, in order: edge k leads from the node of `cycle[k]` to the node of the next one. `from` and `to` are the
+    /// events that are related, which inside a block may be others than the one in `cycle`. `po` and `co` need not be immediate; inside
+    /// a block `po` holds both ways.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<Edge>,
     /// What makes the run a violation, where that is not a cycle.
@@ -103,7 +118,8 @@ pub struct Event {
     /// Under RA, for `load` and `rmw`: where the value was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rf: Option<EventRef>,
-    /// Under RA, for `store` and `rmw`: the predecessor in modification order.
+    /// Under RA, for `store` and `rmw`: the predecessor in modification order at the moment of the step (later stores may come between).
+    /// An `rmw` has the same in `rf`. A later store of the same block changes what the first one wrote, and has the same predecessor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<EventRef>,
     /// Whether the event is inside an `atomic` block. Consecutive events of a thread from its beginning to its end are one node of happens-before.
@@ -185,18 +201,28 @@ pub struct Pattern {
     pub message: String,
 }
 
-/// The kinds of patterns.
+/// The kinds of patterns, and what [`Pattern::events`] holds for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PatternKind {
-    /// The last two events of the run, of different threads, conflict; both were enabled before the first of them.
+    /// `[a, b]`: accesses of different threads to the same location, one of them a write, not both of them locked (read-modify-writes or
+    /// inside a block). `b` is the last event. Both were enabled in the state before `a` (before `a`'s block, where it is inside one);
+    /// `b` has the values that it would have there, or those that it has after `a`. Where `b` is inside a block, `a` is a load.
     Race,
-    /// A store, a later load of the same thread with nothing but loads between, and a store of another thread to the loaded location that is enabled.
+    /// `[store, load, other]`: a plain store, a later plain load or `wait` of the same thread of another location, without a store, fence
+    /// or locked instruction of that thread between them, and then a store of another thread to the loaded location; only events of the
+    /// block that `other` is in stand between `load` and `other`, and the block comes to its end. Under `tso`: `store` is an issue; up to
+    /// the first store that is pending at `load` every store is flushed at once, from there to `load` there are only loads and issues
+    /// of the thread, then the block, then flushes.
     TriangularRace,
-    /// The fragile run of persistence: `[e1, e, e2]` and the flushes `[u2, u1]`.
+    /// `[e1, e, e2, u2, u1]`: the fragile run `π1·e1·π3·e·e2·u2·u1` of persistence. `e1` is the pivot's store (its issue), `e` its load of
+    /// another location, `e2` the issue of another thread's store to that location and `u2` its flush, or both the same event where it is
+    /// a read-modify-write or inside a block, and `u1` the flush of `e1`. What makes the run fragile is that no SC run has the same
+    /// program orders with values and the same store order.
     Fragile,
-    /// The last event is an assertion that fails or an error of the program.
+    /// `[last]`: the last event, of kind `local`, is an assertion that fails or an error of the program.
     Error,
-    /// In the state after the last event a `never` is true.
+    /// In the state after the last event (and local steps) a `never` is true; under TSO all buffers are empty there. The events that
+    /// matter to it, if any.
     Never,
 }
