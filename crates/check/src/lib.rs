@@ -9,6 +9,7 @@ mod safe;
 pub mod sc;
 mod search;
 pub mod state;
+mod tso;
 mod verdict;
 
 use palisade_lang::Program;
@@ -97,6 +98,7 @@ pub fn check(
         (Model::Sc, Criterion::Safe) => Ok(safe::check(program, options, control)),
         (Model::Sc | Model::Tso, Criterion::Drf) => Ok(drf::check(program, options, control)),
         (Model::Tso, Criterion::Persistent) => Ok(persistent::check(program, options, control)),
+        (Model::Tso, Criterion::Robust) => Ok(tso::robust::check(program, options, control)),
         (model, criterion) => Err(Refusal {
             message: format!(
                 "`{}` under `{}` cannot be decided yet",

@@ -144,100 +144,108 @@ pub struct ScWorker<'t> {
 }
 
 impl<O: Observer> ScSpace<'_, '_, O> {
-    /// The running threads whose steps have to be explored in this state: all of them, or a persistent set.
-    ///
-    /// A set of threads is persistent if no thread outside it may ever access, in conflict, what a thread inside it accesses next.
-    /// A smaller set is used only if its steps are invisible to the observer, and if none of them goes back in the code: then
-    /// every cycle of the reduced graph has a state in which all threads are explored, and nobody is put off for ever.
     fn threads_to_explore(&self, view: &mut View<'_>, row: &[u32]) -> u64 {
-        let frame = self.frame;
-        let count = frame.thread_count();
-        let all = if count >= 64 {
-            return u64::MAX;
-        } else {
-            (1u64 << count) - 1
-        };
         if !self.partial_order {
-            return all;
+            return u64::MAX;
         }
-        let watched = self.observer.watched_writes() | frame.never_reads;
-        let mut running = 0u64;
-        let mut reducible = 0u64;
-        let mut enabled = 0u64;
-        let mut next = [Footprint::default(); 64];
-        let mut future = [Footprint::default(); 64];
-        for instance in 0..count {
-            let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-            let actions = view.actions(code, local);
-            if actions == 0 {
-                continue;
-            }
-            running |= 1 << instance;
-            next[instance] = view.next_footprint(code, local);
-            future[instance] = view.future_footprint(code, local);
-            let mut can_be_reduced = !view.may_close_loop(code, local)
-                && !view.is_visible(code, local)
-                && next[instance].writes & watched == 0;
-            let mut can_move = false;
-            for action in 0..actions {
-                let kind = view.action(code, local, action).kind;
-                // A block that cannot be finished keeps all others out: entering it is never independent.
-                can_be_reduced &= kind != ActionKind::AtomicBegin;
-                can_move |= !matches!(execute(frame, view, row, kind), Ok(None));
-            }
-            reducible |= u64::from(can_be_reduced) << instance;
-            enabled |= u64::from(can_move) << instance;
+        let watched = self.observer.watched_writes() | self.frame.never_reads;
+        persistent_set(self.frame, view, row, |view, instance| {
+            let (code, local) = (self.frame.codes[instance], LocalId(row[instance]));
+            view.next_footprint(code, local).writes & watched == 0
+        })
+    }
+}
+
+/// The running threads whose steps have to be explored in this state: all of them, or a persistent set.
+///
+/// A set of threads is persistent if no thread outside it may ever access, in conflict, what a thread inside it accesses next.
+/// A smaller set is used only if its steps are invisible (to a `never`, and as far as `invisible` says), and if none of them goes back
+/// in the code: then every cycle of the reduced graph has a state in which all threads are explored, and nobody is put off for ever.
+pub(crate) fn persistent_set(
+    frame: &Frame<'_>,
+    view: &mut View<'_>,
+    row: &[u32],
+    mut invisible: impl FnMut(&mut View<'_>, usize) -> bool,
+) -> u64 {
+    let count = frame.thread_count();
+    if count >= 64 {
+        return u64::MAX;
+    }
+    let mut running = 0u64;
+    let mut reducible = 0u64;
+    let mut enabled = 0u64;
+    let mut next = [Footprint::default(); 64];
+    let mut future = [Footprint::default(); 64];
+    for instance in 0..count {
+        let (code, local) = (frame.codes[instance], LocalId(row[instance]));
+        let actions = view.actions(code, local);
+        if actions == 0 {
+            continue;
         }
-        let mut best = running;
-        let mut best_first = 0;
-        let mut candidates = reducible & enabled;
-        while candidates != 0 {
-            let first = candidates.trailing_zeros() as usize;
-            candidates &= candidates - 1;
-            let mut set = 1u64 << first;
-            let mut work = set;
-            while work != 0 {
-                let member = work.trailing_zeros() as usize;
-                work &= work - 1;
-                let mut outside = running & !set;
-                while outside != 0 {
-                    let other = outside.trailing_zeros() as usize;
-                    outside &= outside - 1;
-                    if next[member].conflicts(future[other]) {
-                        set |= 1 << other;
-                        work |= 1 << other;
-                    }
+        running |= 1 << instance;
+        next[instance] = view.next_footprint(code, local);
+        future[instance] = view.future_footprint(code, local);
+        let mut can_be_reduced = !view.may_close_loop(code, local)
+            && !view.is_visible(code, local)
+            && invisible(view, instance);
+        let mut can_move = false;
+        for action in 0..actions {
+            let kind = view.action(code, local, action).kind;
+            // A block that cannot be finished keeps all others out: entering it is never independent.
+            can_be_reduced &= kind != ActionKind::AtomicBegin;
+            can_move |= !matches!(execute(frame, view, row, kind), Ok(None));
+        }
+        reducible |= u64::from(can_be_reduced) << instance;
+        enabled |= u64::from(can_move) << instance;
+    }
+    let mut best = running;
+    let mut best_first = 0;
+    let mut candidates = reducible & enabled;
+    while candidates != 0 {
+        let first = candidates.trailing_zeros() as usize;
+        candidates &= candidates - 1;
+        let mut set = 1u64 << first;
+        let mut work = set;
+        while work != 0 {
+            let member = work.trailing_zeros() as usize;
+            work &= work - 1;
+            let mut outside = running & !set;
+            while outside != 0 {
+                let other = outside.trailing_zeros() as usize;
+                outside &= outside - 1;
+                if next[member].conflicts(future[other]) {
+                    set |= 1 << other;
+                    work |= 1 << other;
                 }
             }
-            if set & !reducible != 0 {
-                continue;
-            }
-            let better = match set.count_ones().cmp(&best.count_ones()) {
-                Ordering::Less => true,
-                Ordering::Greater => false,
-                Ordering::Equal => best != running && self.comes_first(row, first, best_first),
-            };
-            if better {
-                best = set;
-                best_first = first;
-            }
         }
-        best
+        if set & !reducible != 0 {
+            continue;
+        }
+        let better = match set.count_ones().cmp(&best.count_ones()) {
+            Ordering::Less => true,
+            Ordering::Greater => false,
+            Ordering::Equal => best != running && comes_first(frame, row, first, best_first),
+        };
+        if better {
+            best = set;
+            best_first = first;
+        }
     }
+    best
+}
 
-    /// Breaks ties between sets of the same size by what the threads are, because the order of interchangeable threads in a row depends on when
-    /// their local states were found.
-    fn comes_first(&self, row: &[u32], a: usize, b: usize) -> bool {
-        let frame = self.frame;
-        match (frame.group_of[a], frame.group_of[b]) {
-            (Some(x), Some(y)) if x == y => {
-                frame
-                    .threads
-                    .compare_locals(frame.codes[a], LocalId(row[a]), LocalId(row[b]))
-                    == Ordering::Less
-            }
-            _ => frame.codes[a] < frame.codes[b],
+/// Breaks ties between sets of the same size by what the threads are, because the order of interchangeable threads in a row depends on when
+/// their local states were found.
+fn comes_first(frame: &Frame<'_>, row: &[u32], a: usize, b: usize) -> bool {
+    match (frame.group_of[a], frame.group_of[b]) {
+        (Some(x), Some(y)) if x == y => {
+            frame
+                .threads
+                .compare_locals(frame.codes[a], LocalId(row[a]), LocalId(row[b]))
+                == Ordering::Less
         }
+        _ => frame.codes[a] < frame.codes[b],
     }
 }
 

@@ -1,0 +1,735 @@
+//! The search for TSO witnesses of attacks (Fig. 4 of the paper), on the fly. What is searched and why it is enough: see the module above.
+
+use std::cmp::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use palisade_explore::{Space, Successors};
+use palisade_lang::{LocationId, Order, Value};
+use palisade_threads::{ActionKind, Footprint, LocalId, View};
+
+use super::overtake::overtaking_loads;
+use crate::sc::{StepLabel, execute, persistent_set};
+use crate::state::Frame;
+
+/// What part of `τ1 · isu(st_A) · τ2 · ld_A · τ3` a row belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// `τ1`: a run under SC; nobody has delayed anything.
+    Prefix,
+    /// `τ2`, and the attacker runs alone until its next load from memory.
+    Alone,
+    /// `τ2`, after a load of the attacker: helpers may go on, and so may the attacker.
+    Overtaking,
+    /// `τ3`: the attacker has stopped behind `ld_A`.
+    Chain,
+}
+
+impl Phase {
+    /// The phase with this number in a row.
+    pub(crate) fn of(number: u32) -> Phase {
+        match number {
+            0 => Phase::Prefix,
+            1 => Phase::Alone,
+            2 => Phase::Overtaking,
+            _ => Phase::Chain,
+        }
+    }
+}
+
+/// What a thread does in an attack: its number in a row.
+pub(crate) mod role {
+    /// It has taken no step that happens after a load of the attacker (the original code, `H0` and `H1` of Fig. 7).
+    pub const ORIGINAL: u32 = 0;
+    /// It has (the helper's copy of the code, `H2`).
+    pub const JOINED: u32 = 1;
+    /// It is inside a block of which no access happens after a load of the attacker, so far.
+    pub const PENDING: u32 = 2;
+    /// It is the attacker.
+    pub const ATTACKER: u32 = 3;
+}
+
+/// Which accesses to a location happen after a load of the attacker (or are that load).
+pub(crate) mod level {
+    /// None.
+    pub const NONE: u32 = 0;
+    /// Loads.
+    pub const LOAD: u32 = 1;
+    /// A store.
+    pub const STORE: u32 = 2;
+    /// Loads by the block that a thread is inside of, if that block joins.
+    pub const PENDING_LOAD: u32 = 3;
+    /// A store by that block.
+    pub const PENDING_STORE: u32 = 4;
+}
+
+/// Where what stands in a row, behind the threads and the memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// For each running thread its role.
+    pub roles: usize,
+    /// For each location what the attacker has buffered: 0, or one more than the number of the value.
+    pub buffer: usize,
+    /// For each location its access level.
+    pub levels: usize,
+    /// One more than the location of `st_A`; 0 where nobody attacks.
+    pub target: usize,
+    /// The phase.
+    pub phase: usize,
+    /// Where all attacks are wanted: one more than the store's instruction, counted over all codes; and the same for the load.
+    pub store: usize,
+    /// See `store`.
+    pub load: usize,
+    /// The number of components.
+    pub width: usize,
+}
+
+impl Layout {
+    pub fn new(frame: &Frame<'_>) -> Self {
+        let threads = frame.thread_count();
+        let locations = frame.program().locations.len();
+        let roles = frame.width();
+        let buffer = roles + threads;
+        let levels = buffer + locations;
+        let target = levels + locations;
+        Layout {
+            roles,
+            buffer,
+            levels,
+            target,
+            phase: target + 1,
+            store: target + 2,
+            load: target + 3,
+            width: target + 4,
+        }
+    }
+}
+
+/// The states of a program under SC, and behind each of them all attacks.
+pub(crate) struct AttackSpace<'f, 'p> {
+    pub frame: &'f Frame<'p>,
+    pub layout: Layout,
+    /// For each code and point, what may be loaded before the buffer has to be empty.
+    overtaking: Vec<Vec<u64>>,
+    /// For each code, how many instructions the codes before it have.
+    first_instruction: Vec<u32>,
+    /// For each code and instruction, whether an attack may begin with this store.
+    may_begin: Vec<Vec<bool>>,
+    /// Explore independent accesses of `τ1` in one order only.
+    partial_order: bool,
+    /// Give up attacks whose cycle cannot be closed by what threads may still access.
+    look_ahead: bool,
+    /// Tell attacks apart, to find each.
+    all: bool,
+    /// Whether an error of the program was seen in `τ1`.
+    pub error_seen: AtomicBool,
+}
+
+/// What a searching thread carries along.
+pub(crate) struct Worker<'t> {
+    view: View<'t>,
+    row: Vec<u32>,
+}
+
+impl<'f, 'p> AttackSpace<'f, 'p> {
+    pub fn new(
+        frame: &'f Frame<'p>,
+        partial_order: bool,
+        look_ahead: bool,
+        all: bool,
+        may_begin: Vec<Vec<bool>>,
+    ) -> Self {
+        let threads = &frame.program().threads;
+        let mut instructions = 0;
+        AttackSpace {
+            frame,
+            layout: Layout::new(frame),
+            overtaking: threads.iter().map(overtaking_loads).collect(),
+            first_instruction: threads
+                .iter()
+                .map(|thread| {
+                    let first = instructions;
+                    instructions += thread.transitions.len() as u32;
+                    first
+                })
+                .collect(),
+            may_begin,
+            partial_order,
+            look_ahead,
+            all,
+            error_seen: AtomicBool::new(false),
+        }
+    }
+
+    /// The thread that is inside `atomic`.
+    fn inside(&self, view: &mut View<'_>, row: &[u32]) -> Option<usize> {
+        (0..self.frame.thread_count()).find(|&i| {
+            row[self.layout.roles + i] != role::ATTACKER
+                && view.is_atomic(self.frame.codes[i], LocalId(row[i]))
+        })
+    }
+
+    fn attacker(&self, row: &[u32]) -> Option<usize> {
+        (0..self.frame.thread_count()).find(|&i| row[self.layout.roles + i] == role::ATTACKER)
+    }
+
+    /// What the attacker may still load before a fence, if it stands here.
+    fn may_overtake(&self, view: &mut View<'_>, code: usize, local: LocalId) -> u64 {
+        view.point(code, local)
+            .map_or(0, |point| self.overtaking[code][point.index()])
+    }
+
+    /// Puts interchangeable threads into order, by their roles and local states.
+    fn sort_group_of(&self, row: &mut [u32], instance: usize) {
+        let Some(group) = self.frame.group_of[instance] else {
+            return;
+        };
+        let group = &self.frame.groups[group];
+        let (first, end) = (group[0], group[0] + group.len());
+        let roles = self.layout.roles;
+        // Insertion: at most a few members are out of place.
+        for at in first + 1..end {
+            let mut to = at;
+            while to > first && (row[roles + to], row[to]) < (row[roles + to - 1], row[to - 1]) {
+                row.swap(to, to - 1);
+                row.swap(roles + to, roles + to - 1);
+                to -= 1;
+            }
+        }
+    }
+
+    /// Whether an interchangeable thread before this one stands exactly like it.
+    fn has_twin(&self, row: &[u32], instance: usize) -> bool {
+        self.frame.group_of[instance].is_some_and(|group| {
+            instance > self.frame.groups[group][0]
+                && row[instance] == row[instance - 1]
+                && row[self.layout.roles + instance] == row[self.layout.roles + instance - 1]
+        })
+    }
+
+    /// The bit of the location of `st_A`.
+    fn target_bit(&self, row: &[u32]) -> u64 {
+        Footprint::bit(LocationId(row[self.layout.target].wrapping_sub(1)))
+    }
+
+    /// Whether helpers could still make a path from an access in `loaded` (or from what the row says has been accessed) to the location
+    /// of `st_A`, as far as can be told from what each may access from now on.
+    fn can_close(&self, view: &mut View<'_>, row: &[u32], loaded: u64, target: u64) -> bool {
+        if !self.look_ahead {
+            return true;
+        }
+        let mut on_path = Footprint {
+            reads: loaded,
+            writes: 0,
+        };
+        for (location, &level) in row[self.layout.levels..self.layout.target]
+            .iter()
+            .enumerate()
+        {
+            let bit = Footprint::bit(LocationId(location as u32));
+            match level {
+                level::LOAD | level::PENDING_LOAD => on_path.reads |= bit,
+                level::STORE | level::PENDING_STORE => on_path.writes |= bit,
+                _ => {}
+            }
+        }
+        if row[self.layout.phase] == Phase::Chain as u32
+            && (on_path.reads | on_path.writes) & target != 0
+        {
+            return true;
+        }
+        let count = self.frame.thread_count();
+        let mut joined = vec![false; count];
+        loop {
+            let mut changed = false;
+            for (helper, joined) in joined.iter_mut().enumerate() {
+                let role = row[self.layout.roles + helper];
+                if *joined || role == role::ATTACKER {
+                    continue;
+                }
+                let future = view.future_footprint(self.frame.codes[helper], LocalId(row[helper]));
+                if role != role::ORIGINAL || future.conflicts(on_path) {
+                    *joined = true;
+                    changed = true;
+                    on_path = on_path.union(future);
+                    if (future.reads | future.writes) & target != 0 {
+                        return true;
+                    }
+                }
+            }
+            if !changed {
+                return false;
+            }
+        }
+    }
+
+    /// `τ1`, and the beginnings of attacks.
+    fn expand_prefix(&self, worker: &mut Worker<'f>, row: &[u32], out: &mut Successors<'_>) {
+        let frame = self.frame;
+        let inside = self.inside(&mut worker.view, row);
+        let set = match inside {
+            Some(_) => 0,
+            None if self.partial_order => {
+                persistent_set(frame, &mut worker.view, row, |view, instance| {
+                    !self.may_attack_now(view, row, instance)
+                })
+            }
+            None => u64::MAX,
+        };
+        for instance in 0..frame.thread_count() {
+            let chosen = match inside {
+                Some(only) => only == instance,
+                None => set >> (instance % 64) & 1 == 1,
+            };
+            if !chosen || self.has_twin(row, instance) {
+                continue;
+            }
+            let view = &mut worker.view;
+            let (code, local) = (frame.codes[instance], LocalId(row[instance]));
+            for action in 0..view.actions(code, local) {
+                let taken = view.action(code, local, action);
+                let point = view.point(code, local).map_or(0, |p| p.0);
+                let access = match execute(frame, view, row, taken.kind) {
+                    Ok(Some(access)) if !matches!(taken.kind, ActionKind::Error(_)) => access,
+                    Ok(None) => continue,
+                    // A thread that stops leaves no trace.
+                    Ok(Some(_)) | Err(_) => {
+                        self.error_seen.store(true, Relaxed);
+                        continue;
+                    }
+                };
+                let written = access
+                    .written
+                    .map(|(location, value)| (frame.component(location), view.value_id(value)));
+                let outcomes = view
+                    .resume(code, local, action, access.read.unwrap_or(0))
+                    .len();
+                for outcome in 0..outcomes {
+                    let next = view.resume(code, local, action, access.read.unwrap_or(0))[outcome];
+                    let label = StepLabel {
+                        component: instance,
+                        action,
+                        outcome,
+                    }
+                    .encode(point);
+                    worker.row.clear();
+                    worker.row.extend_from_slice(row);
+                    worker.row[instance] = next.0;
+                    if let Some((component, value)) = written {
+                        worker.row[component] = value;
+                    }
+                    self.sort_group_of(&mut worker.row, instance);
+                    out.push(label, &worker.row);
+
+                    let ActionKind::Store {
+                        location, order, ..
+                    } = taken.kind
+                    else {
+                        continue;
+                    };
+                    if order == Order::SeqCst
+                        || inside.is_some()
+                        || !self.may_begin[code][taken.transition as usize]
+                    {
+                        continue;
+                    }
+                    let loads = self.may_overtake(view, code, next);
+                    worker.row.clear();
+                    worker.row.extend_from_slice(row);
+                    worker.row[instance] = next.0;
+                    worker.row[self.layout.roles + instance] = role::ATTACKER;
+                    let target = Footprint::bit(location);
+                    if loads == 0 || !self.can_close(view, &worker.row, loads, target) {
+                        continue;
+                    }
+                    let value = written.map_or(0, |(_, value)| value);
+                    worker.row[self.layout.buffer + location.index()] = value + 1;
+                    worker.row[self.layout.target] = location.0 + 1;
+                    worker.row[self.layout.phase] = Phase::Alone as u32;
+                    if self.all {
+                        worker.row[self.layout.store] =
+                            self.first_instruction[code] + taken.transition + 1;
+                    }
+                    self.sort_group_of(&mut worker.row, instance);
+                    out.push(label, &worker.row);
+                }
+            }
+        }
+    }
+
+    /// Whether an attack by this thread may begin with its next step, and others may take part.
+    fn may_attack_now(&self, view: &mut View<'_>, row: &[u32], instance: usize) -> bool {
+        let frame = self.frame;
+        let (code, local) = (frame.codes[instance], LocalId(row[instance]));
+        let mut stores = 0;
+        for action in 0..view.actions(code, local) {
+            let taken = view.action(code, local, action);
+            if let ActionKind::Store {
+                location, order, ..
+            } = taken.kind
+                && order != Order::SeqCst
+                && self.may_begin[code][taken.transition as usize]
+            {
+                let to = frame.program().threads[code].transitions[taken.transition as usize].to;
+                if self.overtaking[code][to.index()] != 0 {
+                    stores |= Footprint::bit(location);
+                }
+            }
+        }
+        stores != 0
+            && (0..frame.thread_count()).any(|other| {
+                let future = view.future_footprint(frame.codes[other], LocalId(row[other]));
+                other != instance && (future.reads | future.writes) & stores != 0
+            })
+    }
+
+    /// The attacker's steps in `τ2`, and `ld_A`.
+    fn expand_attacker(
+        &self,
+        worker: &mut Worker<'f>,
+        row: &[u32],
+        attacker: usize,
+        out: &mut Successors<'_>,
+    ) {
+        let frame = self.frame;
+        let layout = &self.layout;
+        let view = &mut worker.view;
+        let (code, local) = (frame.codes[attacker], LocalId(row[attacker]));
+        let point = view.point(code, local).map_or(0, |p| p.0);
+        for action in 0..view.actions(code, local) {
+            let taken = view.action(code, local, action);
+            let mut read = 0;
+            let mut from_memory = None;
+            let mut buffered = None;
+            match taken.kind {
+                ActionKind::Load { location, .. } | ActionKind::Wait { location, .. } => {
+                    read = match row[layout.buffer + location.index()] {
+                        0 => {
+                            from_memory = Some(location);
+                            view.value(row[frame.component(location)])
+                        }
+                        value => view.value(value - 1),
+                    };
+                    if let ActionKind::Wait {
+                        relation, value, ..
+                    } = taken.kind
+                        && !relation.holds(read, value)
+                    {
+                        continue;
+                    }
+                }
+                ActionKind::Store {
+                    location,
+                    value,
+                    order,
+                } if order != Order::SeqCst => {
+                    buffered = Some((location, view.value_id(value) + 1));
+                }
+                ActionKind::Fence(order) if order != Order::SeqCst => {}
+                ActionKind::Local => {}
+                // These wait for the empty buffer, so no load behind them can be `ld_A`.
+                ActionKind::Store { .. }
+                | ActionKind::Fence(_)
+                | ActionKind::Rmw { .. }
+                | ActionKind::AtomicBegin
+                | ActionKind::AtomicEnd
+                | ActionKind::Error(_) => continue,
+            }
+            let label = |outcome| {
+                StepLabel {
+                    component: attacker,
+                    action,
+                    outcome,
+                }
+                .encode(point)
+            };
+            if let Some(location) = from_memory {
+                self.begin_chain(view, &mut worker.row, row, attacker, location);
+                if self.all {
+                    worker.row[layout.load] = self.first_instruction[code] + taken.transition + 1;
+                }
+                let target = self.target_bit(row);
+                if self.can_close(view, &worker.row, 0, target) {
+                    self.sort_group_of(&mut worker.row, attacker);
+                    out.push(label(0), &worker.row);
+                }
+            }
+            let outcomes = view.resume(code, local, action, read).len();
+            for outcome in 0..outcomes {
+                let next = view.resume(code, local, action, read)[outcome];
+                let loads = self.may_overtake(view, code, next);
+                if loads == 0 {
+                    continue;
+                }
+                worker.row.clear();
+                worker.row.extend_from_slice(row);
+                worker.row[attacker] = next.0;
+                worker.row[layout.phase] = Phase::Alone as u32;
+                if let Some((location, value)) = buffered {
+                    worker.row[layout.buffer + location.index()] = value;
+                }
+                if let Some(location) = from_memory {
+                    worker.row[layout.phase] = Phase::Overtaking as u32;
+                    let level = &mut worker.row[layout.levels + location.index()];
+                    *level = (*level).max(level::LOAD);
+                }
+                let target = self.target_bit(row);
+                if self.can_close(view, &worker.row, loads, target) {
+                    self.sort_group_of(&mut worker.row, attacker);
+                    out.push(label(outcome), &worker.row);
+                }
+            }
+        }
+    }
+
+    /// The state behind `ld_A`: the attacker stops; all that matters of it is the location of `st_A` and that of `ld_A`.
+    fn begin_chain(
+        &self,
+        _view: &mut View<'_>,
+        to: &mut Vec<u32>,
+        row: &[u32],
+        attacker: usize,
+        loaded: LocationId,
+    ) {
+        let layout = &self.layout;
+        to.clear();
+        to.extend_from_slice(row);
+        to[layout.roles..layout.target].fill(0);
+        to[layout.roles + attacker] = role::ATTACKER;
+        to[attacker] = 0;
+        to[layout.levels + loaded.index()] = level::LOAD;
+        to[layout.phase] = Phase::Chain as u32;
+        // With roles gone, all groups may be out of order.
+        for group in &self.frame.groups {
+            self.sort_group_of(to, group[0]);
+        }
+    }
+
+    /// The helpers' steps that happen after a load of the attacker (Fig. 7).
+    fn expand_helpers(
+        &self,
+        worker: &mut Worker<'f>,
+        row: &[u32],
+        inside: Option<usize>,
+        out: &mut Successors<'_>,
+    ) {
+        let frame = self.frame;
+        let layout = &self.layout;
+        let target = self.target_bit(row);
+        for helper in 0..frame.thread_count() {
+            let role = row[layout.roles + helper];
+            if role == role::ATTACKER
+                || inside.is_some_and(|only| only != helper)
+                || self.has_twin(row, helper)
+            {
+                continue;
+            }
+            let view = &mut worker.view;
+            let (code, local) = (frame.codes[helper], LocalId(row[helper]));
+            let point = view.point(code, local).map_or(0, |p| p.0);
+            for action in 0..view.actions(code, local) {
+                let taken = view.action(code, local, action);
+                let mut new_role = role;
+                match taken.kind {
+                    ActionKind::Error(_) => continue,
+                    // What touches no memory is done before `ld_A` unless it comes after something that is not.
+                    ActionKind::Local | ActionKind::Fence(_) if role == role::ORIGINAL => continue,
+                    ActionKind::AtomicBegin if role == role::ORIGINAL => new_role = role::PENDING,
+                    // The block has nothing to do with the attack.
+                    ActionKind::AtomicEnd if role == role::PENDING => continue,
+                    _ => {}
+                }
+                let Ok(Some(access)) = execute(frame, view, row, taken.kind) else {
+                    continue;
+                };
+                let mut new_level = None;
+                if let Some(location) = taken.kind.location() {
+                    let level = row[layout.levels + location.index()];
+                    let writes = access.written.is_some();
+                    // Lemma 3, (ii) and (iii).
+                    let happens_after = level == level::STORE || (writes && level == level::LOAD);
+                    let joined = match (writes, level) {
+                        (true, _) => level::STORE,
+                        (false, level::NONE) => level::LOAD,
+                        (false, level) => level,
+                    };
+                    new_level = Some(match role {
+                        role::JOINED => joined,
+                        _ if happens_after => {
+                            new_role = role::JOINED;
+                            joined
+                        }
+                        role::PENDING => match (writes, level) {
+                            (true, _) => level::PENDING_STORE,
+                            (false, level::NONE) => level::PENDING_LOAD,
+                            (false, level) => level,
+                        },
+                        _ => continue,
+                    });
+                }
+                let written = access
+                    .written
+                    .map(|(location, value)| (frame.component(location), view.value_id(value)));
+                let read: Value = access.read.unwrap_or(0);
+                let outcomes = view.resume(code, local, action, read).len();
+                for outcome in 0..outcomes {
+                    let next = view.resume(code, local, action, read)[outcome];
+                    let to = &mut worker.row;
+                    to.clear();
+                    to.extend_from_slice(row);
+                    to[helper] = next.0;
+                    to[layout.roles + helper] = new_role;
+                    if let Some((component, value)) = written {
+                        to[component] = value;
+                    }
+                    if let (Some(level), Some(location)) = (new_level, taken.kind.location()) {
+                        to[layout.levels + location.index()] = level;
+                    }
+                    if role == role::PENDING && new_role == role::JOINED {
+                        for level in &mut to[layout.levels..layout.target] {
+                            match *level {
+                                level::PENDING_LOAD => *level = level::LOAD,
+                                level::PENDING_STORE => *level = level::STORE,
+                                _ => {}
+                            }
+                        }
+                    }
+                    let loads = match self.attacker(to) {
+                        Some(attacker) if to[layout.phase] != Phase::Chain as u32 => {
+                            self.may_overtake(view, frame.codes[attacker], LocalId(to[attacker]))
+                        }
+                        _ => 0,
+                    };
+                    if self.can_close(view, &worker.row, loads, target) {
+                        self.sort_group_of(&mut worker.row, helper);
+                        let label = StepLabel {
+                            component: helper,
+                            action,
+                            outcome,
+                        };
+                        out.push(label.encode(point), &worker.row);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the path has come to the location of `st_A`.
+    fn is_closed(&self, row: &[u32]) -> bool {
+        let target = row[self.layout.target].wrapping_sub(1) as usize;
+        matches!(row[self.layout.levels + target], level::LOAD | level::STORE)
+    }
+
+    /// The kind of finding that a closed row is.
+    fn kind(&self, row: &[u32]) -> u64 {
+        let attacker = self.attacker(row).unwrap_or(0);
+        // Interchangeable threads are all the same attacker.
+        let attacker =
+            self.frame.group_of[attacker].map_or(attacker, |group| self.frame.groups[group][0]);
+        match self.all {
+            false => 0,
+            true => {
+                (attacker as u64) << 48
+                    | u64::from(row[self.layout.store]) << 24
+                    | u64::from(row[self.layout.load])
+            }
+        }
+    }
+}
+
+impl<'f> Space for AttackSpace<'f, '_> {
+    type Worker = Worker<'f>;
+
+    fn worker(&self) -> Worker<'f> {
+        Worker {
+            view: self.frame.threads.view(),
+            row: Vec::new(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.layout.width
+    }
+
+    fn initial(&self, worker: &mut Worker<'f>, out: &mut Successors<'_>) {
+        for mut row in self.frame.initial_rows(&mut worker.view) {
+            row.resize(self.layout.width, 0);
+            out.push(0, &row);
+        }
+    }
+
+    fn expand(&self, worker: &mut Worker<'f>, row: &[u32], out: &mut Successors<'_>) {
+        worker.view.begin_state();
+        let phase = Phase::of(row[self.layout.phase]);
+        if phase == Phase::Prefix {
+            self.expand_prefix(worker, row, out);
+            return;
+        }
+        let Some(attacker) = self.attacker(row) else {
+            return;
+        };
+        if phase == Phase::Alone {
+            self.expand_attacker(worker, row, attacker, out);
+            return;
+        }
+        let inside = self.inside(&mut worker.view, row);
+        if inside.is_none() && self.is_closed(row) {
+            if phase == Phase::Chain {
+                out.report(self.kind(row));
+                return;
+            }
+            // The attack with an earlier load is feasible: that is enough, unless each attack is wanted.
+            if !self.all {
+                return;
+            }
+        }
+        if phase == Phase::Overtaking && inside.is_none() {
+            self.expand_attacker(worker, row, attacker, out);
+        }
+        self.expand_helpers(worker, row, inside, out);
+    }
+
+    fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
+        let frame = self.frame;
+        let layout = &self.layout;
+        let mut at = 0;
+        while at < frame.thread_count() {
+            let code = frame.codes[at];
+            let length = frame.group_of[at].map_or(1, |group| frame.groups[group].len());
+            let by_content = |x: &(u32, u32), y: &(u32, u32)| {
+                let locals = || {
+                    frame
+                        .threads
+                        .compare_locals(code, LocalId(x.1), LocalId(y.1))
+                };
+                x.0.cmp(&y.0).then_with(locals)
+            };
+            let members = |row: &[u32]| {
+                let mut members: Vec<(u32, u32)> = (at..at + length)
+                    .map(|i| (row[layout.roles + i], row[i]))
+                    .collect();
+                members.sort_by(by_content);
+                members
+            };
+            for (x, y) in members(a).iter().zip(&members(b)) {
+                match by_content(x, y) {
+                    Ordering::Equal => {}
+                    other => return other,
+                }
+            }
+            at += length;
+        }
+        let value = |id: u32| frame.threads.value(id);
+        for component in frame.thread_count()..frame.width() {
+            if a[component] != b[component] {
+                return value(a[component]).cmp(&value(b[component]));
+            }
+        }
+        for component in layout.buffer..layout.levels {
+            if a[component] != b[component] {
+                let content = |row: &[u32]| row[component].checked_sub(1).map(value);
+                return content(a).cmp(&content(b));
+            }
+        }
+        a[layout.levels..].cmp(&b[layout.levels..])
+    }
+}
