@@ -1,8 +1,10 @@
 //! JSON: one object per line, one line per FILE, with the fixed fields.
 
+use crate::fences::{self, FenceLine};
 use crate::outcome::{Failure, FileReport, Findings, Question};
 use crate::words;
 use palisade_check::{Answer, Stats, Verdict};
+use palisade_fence::{Costs, FenceResult, Fences};
 use palisade_lang::{Diagnostic, Severity, Source};
 use palisade_memory::Witness;
 use serde::Serialize;
@@ -24,6 +26,8 @@ struct Line<'a> {
     reasons: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     iterations: Option<u64>,
+    #[serde(flatten)]
+    fences: Option<FenceFields>,
     #[serde(skip_serializing_if = "Option::is_none")]
     witness: Option<&'a Witness>,
     /// All of them, where `--all` found several; the first is `witness`.
@@ -33,6 +37,16 @@ struct Line<'a> {
     notes: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<StatsFields>,
+}
+
+/// What `fence` adds. A `null` says that no set of fences helps, or that none is known.
+#[derive(Serialize)]
+struct FenceFields {
+    fences: Option<Vec<FenceLine>>,
+    cost: Option<u64>,
+    optimal: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_bound: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -102,6 +116,7 @@ pub fn line(report: &FileReport) -> String {
             // Under SC the state space is walked once.
             line.iterations = (report.question == Question::Reach).then_some(1);
         }
+        Ok(Findings::Fences(found, costs)) => fill_fences(&mut line, report, found, costs),
         Ok(Findings::All(answers)) => {
             let mut total = Stats::default();
             let mut criteria = serde_json::Map::new();
@@ -139,6 +154,39 @@ fn fill<'a>(line: &mut Line<'a>, answer: &'a Answer) {
     line.witnesses = (answer.witnesses.len() > 1).then_some(&answer.witnesses);
     line.notes = (!answer.notes.is_empty()).then_some(&answer.notes);
     line.stats = Some(StatsFields::new(&answer.stats));
+}
+
+fn fill_fences<'a>(line: &mut Line<'a>, report: &FileReport, found: &'a Fences, costs: &Costs) {
+    let mut fields = FenceFields {
+        fences: None,
+        cost: None,
+        optimal: false,
+        lower_bound: None,
+    };
+    match &found.result {
+        FenceResult::Optimal { places, cost } => {
+            line.verdict = "holds";
+            fields.cost = Some(*cost);
+            fields.optimal = true;
+            fields.fences = report
+                .program
+                .as_ref()
+                .map(|program| fences::lines(program, places, costs));
+        }
+        FenceResult::None => line.verdict = "violated",
+        FenceResult::Unknown {
+            reason,
+            lower_bound,
+        } => {
+            line.verdict = "unknown";
+            line.reason = Some(reason.clone());
+            fields.lower_bound = Some(*lower_bound);
+        }
+    }
+    line.fences = Some(fields);
+    line.witness = found.witness.as_ref();
+    line.notes = (!found.notes.is_empty()).then_some(&found.notes);
+    line.stats = Some(StatsFields::new(&found.stats));
 }
 
 fn unknown_reason(answer: &Answer) -> Option<String> {

@@ -25,6 +25,7 @@
 mod columns;
 mod cycle;
 pub mod diagnostics;
+mod fences;
 pub mod json;
 mod look;
 mod outcome;
@@ -36,4 +37,5 @@ pub mod words;
 pub use look::Look;
 pub use outcome::{Failure, FileReport, Findings, Question, Status};
 pub use palisade_check::{Answer, Refusal, Stats, Verdict};
+pub use palisade_fence::{Costs, FenceResult, Fences};
 pub use palisade_memory::{Criterion, Model, Witness};

@@ -1,6 +1,7 @@
 //! What was asked about one FILE, and what came out.
 
 use palisade_check::{Answer, Refusal, Verdict};
+use palisade_fence::{Costs, FenceResult, Fences};
 use palisade_lang::{Diagnostic, Program, Source};
 use palisade_memory::{Criterion, Model};
 
@@ -39,6 +40,8 @@ pub enum Findings {
     One(Answer),
     /// One answer for each criterion, in the order of strength.
     All(Vec<(Criterion, Result<Answer, Refusal>)>),
+    /// The cheapest fences, and what each would cost.
+    Fences(Fences, Costs),
 }
 
 /// Why there is no answer at all.
@@ -91,6 +94,11 @@ impl FileReport {
         match &self.result {
             Err(_) => Status::Error,
             Ok(Findings::One(answer)) => Status::of_verdict(&answer.verdict),
+            Ok(Findings::Fences(fences, _)) => match fences.result {
+                FenceResult::Optimal { .. } => Status::Holds,
+                FenceResult::None => Status::Violated,
+                FenceResult::Unknown { .. } => Status::Unknown,
+            },
             Ok(Findings::All(answers)) => answers
                 .iter()
                 .map(|(_, answer)| match answer {

@@ -60,6 +60,7 @@ impl Collected {
                 };
                 self.add_answer(report, criterion, answer);
             }
+            (Ok(Findings::Fences(..)), _) => {}
             (Ok(Findings::All(answers)), _) => {
                 for (criterion, answer) in answers {
                     match answer {

@@ -2,8 +2,8 @@
 
 use crate::look::{Look, Tone, cut, pad, wrap};
 use crate::outcome::{Failure, FileReport, Findings, Question, Status};
-use crate::{columns, cycle, diagnostics, words};
-use palisade_check::{Answer, Refusal, Verdict};
+use crate::{columns, cycle, diagnostics, fences, words};
+use palisade_check::{Answer, Refusal, Stats, Verdict};
 use palisade_lang::{Diagnostic, Program, Source, Span};
 use palisade_memory::{Criterion, Model, Witness};
 
@@ -12,6 +12,7 @@ pub fn render(report: &FileReport, look: Look) -> String {
     match &report.result {
         Err(failure) => render_failure(report, failure, look),
         Ok(Findings::One(answer)) => render_answer(report, answer, look),
+        Ok(Findings::Fences(found, costs)) => fences::render(report, found, costs, look),
         Ok(Findings::All(answers)) => render_all(report, answers, look),
     }
 }
@@ -73,10 +74,7 @@ fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
     match &answer.verdict {
         Verdict::Unknown(reason) => {
             let text = format!("The search ended early: {reason}.");
-            for line in wrap(&text, look.width) {
-                out.push_str(&line);
-                out.push('\n');
-            }
+            out.push_str(&indented(&text, 0, Tone::Plain, look));
         }
         Verdict::Holds => {}
         Verdict::Violated => {
@@ -93,18 +91,31 @@ fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
             }
         }
     }
-    for note in &answer.notes {
-        out.push('\n');
-        for line in wrap(&format!("Note: {note}"), look.width) {
-            out.push_str(&line);
-            out.push('\n');
-        }
-    }
-    if answer.verdict == Verdict::Violated {
+    if answer.verdict == Verdict::Violated || !answer.notes.is_empty() {
         out.push('\n');
     }
-    for line in wrap(&words::stats(&answer.stats), look.width.saturating_sub(2)) {
-        out.push_str(&look.paint(Tone::Faint, &format!("  {line}")));
+    out.push_str(&closing(&answer.notes, &answer.stats, look));
+    out
+}
+
+/// What stands below every answer: notes, and what the search took.
+pub(crate) fn closing(notes: &[String], stats: &Stats, look: Look) -> String {
+    let mut out = String::new();
+    for note in notes {
+        out.push_str(&indented(&format!("Note: {note}"), 0, Tone::Plain, look));
+    }
+    if !notes.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(&indented(&words::stats(stats), 2, Tone::Faint, look));
+    out
+}
+
+/// A paragraph that keeps within the window.
+pub(crate) fn indented(text: &str, indent: usize, tone: Tone, look: Look) -> String {
+    let mut out = String::new();
+    for line in wrap(text, look.width.saturating_sub(indent)) {
+        out.push_str(&look.paint(tone, &format!("{}{line}", " ".repeat(indent))));
         out.push('\n');
     }
     out
@@ -219,10 +230,7 @@ fn render_all(
     for (at, note) in notes.iter().enumerate() {
         if !notes[..at].contains(note) {
             out.push('\n');
-            for line in wrap(&format!("Note: {note}"), look.width) {
-                out.push_str(&line);
-                out.push('\n');
-            }
+            out.push_str(&indented(&format!("Note: {note}"), 0, Tone::Plain, look));
         }
     }
     out
