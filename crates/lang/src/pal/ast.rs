@@ -35,6 +35,11 @@ impl<'a> Ast<'a> {
         &self.exprs[id.0 as usize]
     }
 
+    /// Parentheses belong to the expression in them.
+    pub fn set_span(&mut self, id: ExprId, span: Span) {
+        self.exprs[id.0 as usize].span = span;
+    }
+
     pub fn add(&mut self, expr: Expr<'a>) -> ExprId {
         self.exprs.push(expr);
         ExprId(self.exprs.len() as u32 - 1)

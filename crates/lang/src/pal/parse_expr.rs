@@ -225,6 +225,8 @@ impl<'a> Parser<'a, '_> {
                     return self.error(diagnostic);
                 }
                 self.bump();
+                let span = start.to(self.last_span());
+                self.ast.set_span(inner, span);
                 Ok(inner)
             }
             Tok::Cas => self.rmw(Rmw::Cas),

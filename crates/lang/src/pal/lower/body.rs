@@ -41,7 +41,7 @@ pub(super) fn thread<'a>(
     body.block(&item.body);
     let frame = body.pop_frame();
     if let Some(exit) = frame.exit {
-        body.connect(Op::Skip, exit, item.body.close);
+        body.connect(Op::Jump, exit, item.body.close);
     }
     body.finish(item)
 }
@@ -121,6 +121,10 @@ pub(super) struct Body<'g, 'a, 'd> {
     region: u32,
     /// The region of each point.
     regions: Vec<u32>,
+    /// Where the jump at each point goes, if there is one.
+    jumps: Vec<Option<PointId>>,
+    /// Whether each point has a label.
+    labelled: Vec<bool>,
     last_region: u32,
     frames: Vec<Frame<'a>>,
     depth: usize,
@@ -152,6 +156,8 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             current: PointId(0),
             region: 0,
             regions: Vec::new(),
+            jumps: Vec::new(),
+            labelled: Vec::new(),
             last_region: 0,
             frames: Vec::new(),
             depth: 0,
@@ -173,6 +179,8 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             span,
         });
         self.regions.push(self.region);
+        self.jumps.push(None);
+        self.labelled.push(false);
         PointId(self.points.len() as u32 - 1)
     }
 
@@ -185,13 +193,31 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
     }
 
     /// An instruction from the current point to a given one. The current point stays.
-    pub fn connect(&mut self, op: Op, to: PointId, span: Span) {
-        self.transitions.push(Transition {
-            from: self.current,
-            to,
-            op,
-            span,
-        });
+    pub fn connect(&mut self, mut op: Op, to: PointId, span: Span) {
+        let from = self.current;
+        if op == Op::Jump {
+            // Nobody ever stands before a jump, and nothing else leaves from there.
+            if self.labelled[from.index()] || self.select_at == Some(from) {
+                op = Op::Skip;
+            } else {
+                self.jumps[from.index()] = Some(to);
+            }
+        }
+        self.transitions.push(Transition { from, to, op, span });
+    }
+
+    /// Goes back to the head of a loop: a jump, unless nothing but jumps led from there to here.
+    fn jump_back(&mut self, head: PointId, span: Span) {
+        let mut point = head;
+        while let Some(next) = self.jumps[point.index()] {
+            point = next;
+        }
+        let op = if point == self.current {
+            Op::Skip
+        } else {
+            Op::Jump
+        };
+        self.connect(op, head, span);
     }
 
     /// An instruction to a new point, where the code goes on.
@@ -217,7 +243,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             return;
         }
         if self.points[self.current.index()].place.is_some() {
-            self.emit(Op::Skip, span);
+            self.emit(Op::Jump, span);
         }
         let in_function = self.frame().function.is_some();
         let thread = self.thread.filter(|_| !in_function);
@@ -386,7 +412,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             StmtKind::If { arms, otherwise } => self.if_stmt(arms, otherwise.as_ref(), span),
             StmtKind::While(condition, block) => {
                 let head = self.point(span);
-                self.connect(Op::Skip, head, span);
+                self.connect(Op::Jump, head, span);
                 let inside = self.point(span);
                 let exit = self.point(span);
                 self.current = head;
@@ -396,7 +422,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             }
             StmtKind::Loop(block) => {
                 let head = self.point(span);
-                self.connect(Op::Skip, head, span);
+                self.connect(Op::Jump, head, span);
                 let exit = self.point(span);
                 self.current = head;
                 self.loop_body(block, head, exit);
@@ -425,7 +451,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
                     self.current = begin;
                     self.emit(Op::Skip, span);
                     self.block(branch);
-                    self.connect(Op::Skip, join, branch.close);
+                    self.connect(Op::Jump, join, branch.close);
                 }
                 self.current = join;
             }
@@ -454,8 +480,8 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
                     self.current = begin;
                     let outer = self.select_at.replace(begin);
                     self.block(branch);
+                    self.connect(Op::Jump, join, branch.close);
                     self.select_at = outer;
-                    self.connect(Op::Skip, join, branch.close);
                 }
                 self.current = join;
             }
@@ -492,7 +518,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         self.frame_mut().loops.push(Loop { head, exit, region });
         self.block(block);
         self.frame_mut().loops.pop();
-        self.connect(Op::Skip, head, block.close);
+        self.jump_back(head, block.close);
         self.current = exit;
     }
 
@@ -510,12 +536,12 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             self.condition(*condition, Some(inside), Some(next));
             self.current = inside;
             self.block(block);
-            self.connect(Op::Skip, join, block.close);
+            self.connect(Op::Jump, join, block.close);
             self.current = next;
         }
         if let Some(block) = otherwise {
             self.block(block);
-            self.connect(Op::Skip, join, block.close);
+            self.connect(Op::Jump, join, block.close);
         }
         self.current = join;
     }
@@ -524,7 +550,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         let (register, new) = self.declare(name);
         match value {
             // Registers start as 0.
-            None if self.leading && new => self.emit(Op::Skip, span),
+            None if self.leading && new => self.emit(Op::Jump, span),
             None => self.emit(Op::Assign(register, Expr::Const(0)), span),
             Some(value) => self.assign_register(register, value, span),
         }
@@ -622,6 +648,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             self.labels.len() - 1
         });
         self.labels[index].points.push(self.current);
+        self.labelled[self.current.index()] = true;
     }
 
     fn resolve(&mut self, goto: Goto<'a>) {
@@ -722,7 +749,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         }
         let frame = self.pop_frame();
         if let Some(exit) = frame.exit {
-            self.connect(Op::Skip, exit, function.body.close);
+            self.connect(Op::Jump, exit, function.body.close);
             self.current = exit;
         }
     }
