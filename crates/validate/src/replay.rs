@@ -1,0 +1,299 @@
+//! Following a run with a machine: all ways in which the program could have taken these steps, at once.
+
+use crate::Invalid;
+use palisade_lang::{Op, Program, Transition, Value};
+use palisade_memory::{Event, EventKind, EventRef, Machine, Step, StepKind};
+use std::collections::HashSet;
+use std::hash::Hash;
+
+/// More ways at once than this are given up.
+const MOST_CANDIDATES: usize = 200_000;
+
+/// One way in which the program could have come through the events so far.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Candidate<S> {
+    /// Where it has come to.
+    pub state: S,
+    /// What each event was.
+    pub matched: Vec<Matched>,
+    /// How many blocks each thread has begun.
+    blocks: Vec<u32>,
+    /// For each thread: how many events there had been at its last fence, locked instruction or border of a block (mentioned or not).
+    pub barrier: Vec<Option<usize>>,
+    /// The issues, as events, that each thread's buffer still holds.
+    pending: Vec<Vec<usize>>,
+}
+
+/// What an event turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Matched {
+    /// The thread.
+    pub thread: usize,
+    /// The instruction.
+    pub transition: usize,
+    /// The block that it is in, counted from 1 in its thread.
+    pub block: Option<u32>,
+    /// The value that it read.
+    pub read: Option<Value>,
+    /// For a flush: the event that issued the store.
+    pub issue: Option<usize>,
+    /// Whether it was an error of the program.
+    pub is_error: bool,
+    /// Under RA: the message that it made or changed.
+    pub made: Option<u32>,
+}
+
+/// Follows runs of one program with one machine.
+pub struct Replay<'a, M> {
+    pub machine: &'a M,
+    pub program: &'a Program,
+    pub events: &'a [Event],
+    /// Whether fences may be left out: they are events under RA.
+    pub silent_fences: bool,
+}
+
+impl<M: Machine> Replay<'_, M>
+where
+    M::State: Hash + Eq,
+{
+    /// The beginning.
+    pub fn start(&self) -> Vec<Candidate<M::State>> {
+        let threads = self.machine.code().instances.len();
+        vec![Candidate {
+            state: self.machine.initial(),
+            matched: Vec::new(),
+            blocks: vec![0; threads],
+            barrier: vec![None; threads],
+            pending: vec![Vec::new(); threads],
+        }]
+    }
+
+    /// The thread that an event belongs to.
+    pub fn thread(&self, event: usize) -> Result<usize, Invalid> {
+        let name = &self.events[event].thread;
+        let instances = &self.machine.code().instances;
+        instances
+            .iter()
+            .position(|i| i.name == *name)
+            .ok_or_else(|| Invalid::at(event, format!("there is no thread `{name}`")))
+    }
+
+    /// The instruction of an event.
+    pub fn transition(&self, matched: &Matched) -> &Transition {
+        &self.machine.code().thread(matched.thread).transitions[matched.transition]
+    }
+
+    /// Whether an event is (of) a read-modify-write, also a `cas` that failed.
+    pub fn is_rmw(&self, matched: &Matched) -> bool {
+        matches!(self.transition(matched).op, Op::Rmw { .. })
+    }
+
+    /// Takes the events from the first one that is not matched yet up to `end`.
+    pub fn follow(
+        &self,
+        mut candidates: Vec<Candidate<M::State>>,
+        end: usize,
+    ) -> Result<Vec<Candidate<M::State>>, Invalid> {
+        let begin = candidates.first().map_or(end, |c| c.matched.len());
+        for index in begin..end {
+            let thread = self.thread(index)?;
+            let mut next = HashSet::new();
+            for candidate in self.silently(candidates, &[thread])? {
+                for (step, state) in self.machine.steps_of(&candidate.state, thread) {
+                    if self.matches(&candidate, index, &step).is_ok() {
+                        next.insert(candidate.take(step, state, Some(index)));
+                    }
+                }
+            }
+            if next.is_empty() {
+                let event = &self.events[index];
+                return Err(Invalid::at(
+                    index,
+                    format!(
+                        "`{}` cannot do this here: {}",
+                        event.thread,
+                        describe(event)
+                    ),
+                ));
+            }
+            candidates = next.into_iter().collect();
+        }
+        Ok(candidates)
+    }
+
+    /// The candidates, and what they become by steps of these threads (and of whoever is inside a block) that need not be mentioned.
+    pub fn silently(
+        &self,
+        candidates: Vec<Candidate<M::State>>,
+        threads: &[usize],
+    ) -> Result<Vec<Candidate<M::State>>, Invalid> {
+        let mut seen: HashSet<Candidate<M::State>> = HashSet::new();
+        let mut todo = candidates;
+        while let Some(candidate) = todo.pop() {
+            if !seen.insert(candidate.clone()) {
+                continue;
+            }
+            if seen.len() > MOST_CANDIDATES {
+                return Err(Invalid::new("there are too many ways to follow this run"));
+            }
+            let locals = self.machine.locals(&candidate.state);
+            let holder = self.machine.code().holder(locals);
+            let movers: Vec<usize> = match holder {
+                Some(holder) => vec![holder],
+                None => threads.to_vec(),
+            };
+            for thread in movers {
+                for (step, state) in self.machine.steps_of(&candidate.state, thread) {
+                    if self.is_silent(&step) {
+                        todo.push(candidate.take(step, state, None));
+                    }
+                }
+            }
+        }
+        Ok(seen.into_iter().collect())
+    }
+
+    fn is_silent(&self, step: &Step) -> bool {
+        match step.kind {
+            StepKind::Local | StepKind::Error(_) | StepKind::AtomicBegin | StepKind::AtomicEnd => {
+                true
+            }
+            StepKind::Fence => self.silent_fences,
+            _ => false,
+        }
+    }
+
+    /// Whether the step is what the event says.
+    pub fn matches(
+        &self,
+        candidate: &Candidate<M::State>,
+        index: usize,
+        step: &Step,
+    ) -> Result<(), &'static str> {
+        let event = &self.events[index];
+        let kind = match step.kind {
+            StepKind::Load => EventKind::Load,
+            StepKind::Store => EventKind::Store,
+            StepKind::Issue => EventKind::Issue,
+            StepKind::Flush => EventKind::Flush,
+            StepKind::Rmw => EventKind::Rmw,
+            StepKind::Fence => EventKind::Fence,
+            StepKind::Local | StepKind::Error(_) => EventKind::Local,
+            StepKind::AtomicBegin | StepKind::AtomicEnd => EventKind::Local,
+            StepKind::Race => return Err("a race"),
+        };
+        let check = |right: bool, what| if right { Ok(()) } else { Err(what) };
+        check(event.kind == kind, "kind")?;
+        check(self.is_at(event, step), "place")?;
+        if kind == EventKind::Local {
+            return Ok(());
+        }
+        let location = step.location.map(|l| &self.program.location(l).name);
+        check(event.location.as_ref() == location, "location")?;
+        check(event.value == step.written.or(step.read), "value")?;
+        check(
+            event.read.is_none() || (kind == EventKind::Rmw && event.read == step.read),
+            "value read",
+        )?;
+        check(event.atomic == step.atomic, "inside a block or not")?;
+        match kind {
+            EventKind::Flush => {
+                let oldest = candidate.pending[step.thread].first().copied();
+                check(event.issue.is_none() || event.issue == oldest, "issue")?;
+            }
+            _ => check(event.issue.is_none(), "issue")?,
+        }
+        self.matches_message(candidate, event, step)
+    }
+
+    /// Whether line and column of the event are those of the step's instruction.
+    pub fn is_at(&self, event: &Event, step: &Step) -> bool {
+        let place = self
+            .program
+            .source
+            .line_column(self.machine.span(step).start);
+        event.line == place.line && event.column == place.column
+    }
+
+    /// Under RA: whether `rf` and `after` name the message.
+    fn matches_message(
+        &self,
+        candidate: &Candidate<M::State>,
+        event: &Event,
+        step: &Step,
+    ) -> Result<(), &'static str> {
+        let names = |reference: EventRef| match (reference, step.message) {
+            (EventRef::Initial(_), Some(id)) => id == 0,
+            (EventRef::Event(index), Some(id)) => candidate
+                .matched
+                .get(index)
+                .is_some_and(|matched| matched.made == Some(id)),
+            (_, None) => false,
+        };
+        let needed = step.message.is_some();
+        let right = match event.kind {
+            EventKind::Load => event.after.is_none() && event.rf.map_or(!needed, names),
+            EventKind::Store => event.rf.is_none() && event.after.map_or(!needed, names),
+            EventKind::Rmw => event.rf.map_or(!needed, names) && event.after.is_none_or(names),
+            _ => event.rf.is_none_or(names) && event.after.is_none_or(names),
+        };
+        if right { Ok(()) } else { Err("message") }
+    }
+}
+
+impl<S: Clone> Candidate<S> {
+    /// The candidate after a step.
+    fn take(&self, step: Step, state: S, event: Option<usize>) -> Candidate<S> {
+        let mut next = self.clone();
+        let thread = step.thread;
+        next.state = state;
+        match step.kind {
+            StepKind::AtomicBegin => {
+                next.blocks[thread] += 1;
+                next.barrier[thread] = Some(self.matched.len());
+            }
+            StepKind::AtomicEnd | StepKind::Fence | StepKind::Rmw => {
+                next.barrier[thread] = Some(self.matched.len());
+            }
+            _ => {}
+        }
+        let mut issue = None;
+        match step.kind {
+            StepKind::Issue => next.pending[thread].extend(event),
+            StepKind::Flush => issue = Some(next.pending[thread].remove(0)),
+            _ => {}
+        }
+        if event.is_some() {
+            next.matched.push(Matched {
+                thread,
+                transition: step.transition,
+                block: step.atomic.then_some(next.blocks[thread]),
+                read: step.read,
+                issue,
+                is_error: matches!(step.kind, StepKind::Error(_)),
+                made: step.made,
+            });
+        }
+        next
+    }
+}
+
+fn describe(event: &Event) -> String {
+    let kind = match event.kind {
+        EventKind::Load => "load",
+        EventKind::Store => "store",
+        EventKind::Issue => "issue",
+        EventKind::Flush => "flush",
+        EventKind::Rmw => "read-modify-write",
+        EventKind::Fence => "fence",
+        EventKind::Local => "local step",
+    };
+    let mut text = kind.to_string();
+    if let Some(location) = &event.location {
+        text += &format!(" of `{location}`");
+    }
+    if let Some(value) = event.value {
+        text += &format!(" with the value {value}");
+    }
+    text + &format!(" at {}:{}", event.line, event.column)
+}
