@@ -56,6 +56,13 @@ impl Store {
         &self.pages[page][offset..offset + 8 * words]
     }
 
+    /// Some byte of a state, to have it brought into the cache.
+    #[inline]
+    fn first_byte(&self, index: u32) -> u8 {
+        let (page, offset) = self.place(index);
+        self.pages[page][offset]
+    }
+
     #[inline]
     fn read(&self, index: u32, out: &mut [u64]) {
         let bytes = self.slice(index, out.len());
@@ -286,23 +293,35 @@ impl Shard {
         let stride = words + 1;
         self.reserve(records.len() / stride, budget)?;
         for group in records.chunks(GROUP * stride) {
-            // Each of the first two loops touches memory that is probably in no cache. Their rounds do
-            // not depend on each other and have no branches that depend on what is read, so that the
-            // processor has many accesses under way at once.
+            // What is read here is probably in no cache. So first touch the bucket of every record: these
+            // accesses do not depend on each other, and the loop is so short that the processor has
+            // many of them under way at once. Likewise for the states that the entries point to.
+            let mut homes = [0_u32; GROUP];
+            let mut touched = 0;
+            for (record, home) in group.chunks_exact(stride).zip(&mut homes) {
+                *home = self.table.home(record[0]);
+                touched |= self.table.bucket(*home)[0];
+            }
+            std::hint::black_box(touched);
             let mut candidates = [0_u32; GROUP];
-            for (record, candidate) in group.chunks_exact(stride).zip(&mut candidates) {
-                let hash = record[0];
-                let entries = self.table.bucket(self.table.home(hash));
-                let matches = self.table.matches(entries, self.table.tag(hash));
+            for ((record, home), candidate) in
+                group.chunks_exact(stride).zip(homes).zip(&mut candidates)
+            {
+                let entries = self.table.bucket(home);
+                let matches = self.table.matches(entries, self.table.tag(record[0]));
                 // Without a match this is some entry, which will turn out to be another state.
                 let entry = entries[(matches.trailing_zeros() % SLOTS as u32) as usize];
-                *candidate = entry & self.table.index_mask;
+                *candidate = (entry & self.table.index_mask).saturating_sub(1);
             }
             let mut found = 0_u64;
             if self.store.len > 0 {
+                let mut touched = 0;
+                for &candidate in &candidates[..group.len() / stride] {
+                    touched |= self.store.first_byte(candidate);
+                }
+                std::hint::black_box(touched);
                 for (i, record) in group.chunks_exact(stride).enumerate() {
-                    let index = candidates[i].saturating_sub(1);
-                    found |= u64::from(self.store.equals(index, &record[1..])) << i;
+                    found |= u64::from(self.store.equals(candidates[i], &record[1..])) << i;
                 }
             }
             for (i, record) in group.chunks_exact(stride).enumerate() {
