@@ -21,8 +21,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// States that are taken to be expanded at once.
-const CHUNK: u32 = 256;
+/// States of one shard that are taken to be expanded at once, about.
+const SLICE: u32 = 8;
+/// Successors that a thread remembers having sent.
+const RECENT: usize = 1 << 14;
 /// Records for one shard that are inserted at once.
 const BATCH: usize = 128;
 /// From this many states on, a level is walked by all threads.
@@ -72,6 +74,9 @@ struct Walker<W> {
     row: Vec<u32>,
     /// For every shard, successors that will go there: hash and words.
     outgoing: Vec<Vec<u64>>,
+    recent: Recent,
+    /// Whether to use `recent`: not while there are few states, which are in some cache anyway.
+    remember: bool,
     /// Shards for which `outgoing` has something, a bit for each.
     waiting: u64,
     /// Shards that have got new states, a bit for each.
@@ -92,6 +97,8 @@ impl<W> Walker<W> {
             chunk: Vec::new(),
             row: vec![0; width],
             outgoing: vec![Vec::new(); SHARDS],
+            recent: Recent::default(),
+            remember: false,
             waiting: 0,
             grown: 0,
             best: HashMap::new(),
@@ -119,7 +126,77 @@ struct Slot(Mutex<Shard>);
 struct Task {
     level: u64,
     layout: Arc<Layout>,
-    chunks: Vec<Span>,
+    spans: Vec<Span>,
+    /// How many slices every span is cut into.
+    slices: usize,
+}
+
+impl Task {
+    /// How many chunks there are.
+    fn chunks(&self) -> usize {
+        self.spans.len() * self.slices
+    }
+
+    /// A part to do at once: first the first slices of all spans, then the second ones, and so on.
+    ///
+    /// Each shard has its states in the order in which they were found, so this is nearly the order in
+    /// which all of them were found. States that were found together have many successors in common,
+    /// and those are cheap as long as they are [remembered](Recent).
+    fn chunk(&self, number: usize) -> Option<Span> {
+        let slice = number / self.spans.len().max(1);
+        if slice >= self.slices {
+            return None;
+        }
+        let Span { shard, range } = &self.spans[number % self.spans.len()];
+        let cut = |slice: usize| {
+            range.start + (range.len() as u64 * slice as u64 / self.slices as u64) as u32
+        };
+        Some(Span {
+            shard: *shard,
+            range: cut(slice)..cut(slice + 1),
+        })
+    }
+}
+
+/// Successors that were sent lately and need not be sent again. Most states are found several times, and
+/// often soon after each other: two steps that do not depend on each other, in both orders.
+#[derive(Default)]
+struct Recent {
+    /// How the records are packed.
+    layout: Option<Arc<Layout>>,
+    /// Records of hash and words, each at a place that follows from its hash.
+    records: Vec<u64>,
+}
+
+impl Recent {
+    /// Forgets everything if the packing has changed.
+    fn fit(&mut self, layout: &Arc<Layout>) {
+        if self
+            .layout
+            .as_ref()
+            .is_some_and(|known| Arc::ptr_eq(known, layout))
+        {
+            return;
+        }
+        self.layout = Some(Arc::clone(layout));
+        self.records.clear();
+        // No state has only zeros in its record: a row of zeros has another hash.
+        self.records.resize(RECENT * (layout.words() + 1), 0);
+    }
+
+    /// Whether this was sent lately; from now on, it was.
+    #[inline]
+    fn replace(&mut self, hash: u64, words: &[u64]) -> bool {
+        let stride = words.len() + 1;
+        let place = (hash % RECENT as u64) as usize * stride;
+        let record = &mut self.records[place..place + stride];
+        if record[0] == hash && record[1..] == *words {
+            return true;
+        }
+        record[0] = hash;
+        record[1..].copy_from_slice(words);
+        false
+    }
 }
 
 /// Tells the caller how far the walk is. Only the thread that called has one.
@@ -200,7 +277,8 @@ impl<'a, S: Space> Engine<'a, S> {
             task: RwLock::new(Task {
                 level: 0,
                 layout,
-                chunks: Vec::new(),
+                spans: Vec::new(),
+                slices: 0,
             }),
             cursor: AtomicUsize::new(0),
             leftovers: Mutex::new(Vec::new()),
@@ -381,18 +459,10 @@ impl<'a, S: Space> Engine<'a, S> {
             {
                 let mut task = self.task.write().unwrap_or_else(PoisonError::into_inner);
                 task.level = level;
-                task.chunks.clear();
-                for Span { shard, range } in spans.drain(..) {
-                    let mut start = range.start;
-                    while start < range.end {
-                        let end = range.end.min(start + CHUNK);
-                        task.chunks.push(Span {
-                            shard,
-                            range: start..end,
-                        });
-                        start = end;
-                    }
-                }
+                let longest = spans.iter().map(|span| span.range.len() as u32).max();
+                task.slices = longest.unwrap_or(0).div_ceil(SLICE) as usize;
+                task.spans.clear();
+                task.spans.append(spans);
                 self.cursor.store(0, Relaxed);
             }
             if self.jobs > 1 && states >= PARALLEL {
@@ -411,7 +481,7 @@ impl<'a, S: Space> Engine<'a, S> {
             // A number did not fit: change the packing and do the rest.
             let next = self.cursor.load(Relaxed);
             let task = self.read_task();
-            spans.extend_from_slice(task.chunks.get(next..).unwrap_or(&[]));
+            spans.extend((next..task.chunks()).filter_map(|number| task.chunk(number)));
             drop(task);
             spans.append(&mut lock(&self.leftovers));
             if self.widen().is_err() {
@@ -427,12 +497,16 @@ impl<'a, S: Space> Engine<'a, S> {
     /// Does a part of the task: chunk after chunk, until there are no more or there is a pause.
     fn expand(&self, walker: &mut Walker<S::Worker>, mut reporter: Option<&mut Reporter<'_>>) {
         let task = self.read_task();
+        walker.remember = self.states.load(Relaxed) >= FIT;
+        if walker.remember {
+            walker.recent.fit(&task.layout);
+        }
         while !self.pause.load(Relaxed) {
             let next = self.cursor.fetch_add(1, Relaxed);
-            let Some(span) = task.chunks.get(next) else {
+            let Some(span) = task.chunk(next) else {
                 break;
             };
-            if self.expand_span(walker, &task, span).is_err() {
+            if self.expand_span(walker, &task, &span).is_err() {
                 self.stop(Reason::Memory);
                 break;
             }
@@ -519,15 +593,36 @@ impl<'a, S: Space> Engine<'a, S> {
     /// Sorts what was emitted by shard.
     #[inline]
     fn send(&self, walker: &mut Walker<S::Worker>, layout: &Layout) -> Result<(), Full> {
-        let stride = layout.words() + 1;
+        // Loops over words are unrolled for the common sizes.
+        match layout.words() {
+            1 => self.send_words::<1>(walker, 1),
+            2 => self.send_words::<2>(walker, 2),
+            3 => self.send_words::<3>(walker, 3),
+            words => self.send_words::<0>(walker, words),
+        }
+    }
+
+    /// `W` is the number of words of a state, or 0 if it is not known when this is compiled.
+    #[inline]
+    fn send_words<const W: usize>(
+        &self,
+        walker: &mut Walker<S::Worker>,
+        words: usize,
+    ) -> Result<(), Full> {
+        let words = if W == 0 { words } else { W };
+        let stride = words + 1;
         for i in 0..walker.emitted.count {
             let record = &walker.emitted.records[i * stride..(i + 1) * stride];
             let hash = hash_of(record[0]);
+            let words = &record[1..];
+            if walker.remember && walker.recent.replace(hash, words) {
+                continue;
+            }
             let shard = shard_of(hash);
             walker.waiting |= 1 << shard;
             let outgoing = &mut walker.outgoing[shard];
             outgoing.push(hash);
-            outgoing.extend_from_slice(&record[1..]);
+            outgoing.extend_from_slice(words);
             if outgoing.len() >= BATCH * stride {
                 self.flush_shard(walker, shard)?;
             }

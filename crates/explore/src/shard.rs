@@ -42,7 +42,7 @@ impl Store {
     }
 
     /// Page and offset of a state.
-    #[inline]
+    #[inline(always)]
     fn place(&self, index: u32) -> (usize, usize) {
         let page = (index >> self.page_log) as usize;
         let offset = (index & ((1 << self.page_log) - 1)) as usize * self.bytes;
@@ -50,20 +50,20 @@ impl Store {
     }
 
     /// The bytes of a state, followed by up to 7 that are not its own.
-    #[inline]
+    #[inline(always)]
     fn slice(&self, index: u32, words: usize) -> &[u8] {
         let (page, offset) = self.place(index);
         &self.pages[page][offset..offset + 8 * words]
     }
 
     /// Some byte of a state, to have it brought into the cache.
-    #[inline]
+    #[inline(always)]
     fn first_byte(&self, index: u32) -> u8 {
         let (page, offset) = self.place(index);
         self.pages[page][offset]
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(&self, index: u32, out: &mut [u64]) {
         let bytes = self.slice(index, out.len());
         for (word, bytes) in out.iter_mut().zip(bytes.chunks_exact(8)) {
@@ -74,8 +74,15 @@ impl Store {
         }
     }
 
+    fn read_many(&self, range: Range<u32>, out: &mut Vec<u64>) {
+        out.resize(range.len() * self.words, 0);
+        for (index, state) in range.zip(out.chunks_exact_mut(self.words)) {
+            self.read(index, state);
+        }
+    }
+
     /// Whether the state at `index` is `state`. Without branches: the caller overlaps many of these.
-    #[inline]
+    #[inline(always)]
     fn equals(&self, index: u32, state: &[u64]) -> bool {
         let bytes = self.slice(index, state.len());
         let mut difference = 0;
@@ -126,7 +133,7 @@ impl Store {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn word_of(bytes: &[u8]) -> u64 {
     let mut array = [0; 8];
     array.copy_from_slice(bytes);
@@ -159,30 +166,30 @@ impl Table {
         u64::from(self.buckets) * 14
     }
 
-    #[inline]
+    #[inline(always)]
     fn home(&self, hash: u64) -> u32 {
         (((hash & 0xffff_ffff) * u64::from(self.buckets)) >> 32) as u32
     }
 
-    #[inline]
+    #[inline(always)]
     fn bucket(&self, bucket: u32) -> &[u32; SLOTS] {
         &self.pages[(bucket / BUCKETS_PER_PAGE) as usize][(bucket % BUCKETS_PER_PAGE) as usize].0
     }
 
-    #[inline]
+    #[inline(always)]
     fn bucket_mut(&mut self, bucket: u32) -> &mut [u32; SLOTS] {
         let page = &mut self.pages[(bucket / BUCKETS_PER_PAGE) as usize];
         &mut page[(bucket % BUCKETS_PER_PAGE) as usize].0
     }
 
     /// The tag of a hash in its place; bits 0..32 choose the bucket and 58..64 the shard.
-    #[inline]
+    #[inline(always)]
     fn tag(&self, hash: u64) -> u32 {
         (hash >> 26) as u32 & !self.index_mask
     }
 
     /// One bit for every entry with this tag.
-    #[inline]
+    #[inline(always)]
     fn matches(&self, entries: &[u32; SLOTS], tag: u32) -> u32 {
         let mut bits = 0;
         for (i, &entry) in entries.iter().enumerate() {
@@ -193,7 +200,7 @@ impl Table {
     }
 
     /// Adds an entry that is known to be new.
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, hash: u64, index: u32) {
         let entry = self.tag(hash) | (index + 1);
         let mut bucket = self.home(hash);
@@ -208,7 +215,7 @@ impl Table {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn after(&self, bucket: u32) -> u32 {
         if bucket + 1 == self.buckets {
             0
@@ -259,11 +266,7 @@ impl Shard {
 
     /// Reads states, packed, one after the other.
     pub(crate) fn read(&self, range: Range<u32>, out: &mut Vec<u64>) {
-        let words = self.store.words;
-        out.resize(range.len() * words, 0);
-        for (index, state) in range.zip(out.chunks_exact_mut(words)) {
-            self.store.read(index, state);
-        }
+        self.store.read_many(range, out);
     }
 
     /// Whether this state is here.
@@ -333,7 +336,7 @@ impl Shard {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert_one(&mut self, hash: u64, state: &[u64], budget: &Budget) -> Result<(), Full> {
         if let Err((bucket, slot)) = self.find(hash, state) {
             let entry = self.table.tag(hash) | (self.store.len + 1);
@@ -344,7 +347,7 @@ impl Shard {
     }
 
     /// The index of a state, or the place for its entry.
-    #[inline]
+    #[inline(always)]
     fn find(&self, hash: u64, state: &[u64]) -> Result<u32, (u32, usize)> {
         let tag = self.table.tag(hash);
         let mut bucket = self.table.home(hash);
@@ -429,10 +432,20 @@ impl Shard {
         table.buckets = buckets;
         let index_bits = (u64::BITS - table.room().leading_zeros()).max(8);
         table.index_mask = u32::MAX >> (u32::BITS - index_bits);
-        let mut state = vec![0; self.store.words];
-        for index in 0..self.store.len {
-            self.store.read(index, &mut state);
-            table.add(hash_of(self.layout.key(&state)), index);
+        let mut states = Vec::new();
+        for start in (0..self.store.len).step_by(GROUP) {
+            let end = self.store.len.min(start + GROUP as u32);
+            self.store.read_many(start..end, &mut states);
+            let mut hashes = [0; GROUP];
+            let mut touched = 0;
+            for (state, hash) in states.chunks_exact(self.store.words).zip(&mut hashes) {
+                *hash = hash_of(self.layout.key(state));
+                touched |= table.bucket(table.home(*hash))[0];
+            }
+            std::hint::black_box(touched);
+            for (index, hash) in (start..end).zip(hashes) {
+                table.add(hash, index);
+            }
         }
         Ok(())
     }
