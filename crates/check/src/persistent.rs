@@ -24,7 +24,7 @@ use palisade_lang::{LocationId, Order, Program, Value};
 use palisade_memory::{Event, EventKind, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, Footprint, LocalId, View};
 
-use crate::run::{Run, RunStep, replay, step};
+use crate::run::{Run, push_tso_events, replay, step};
 use crate::sc::{Observer, ScSpace, execute};
 use crate::search::search;
 use crate::state::Frame;
@@ -447,37 +447,4 @@ fn witness(
         }),
         copies: None,
     })
-}
-
-/// A step of an SC run as TSO executes it: a plain store is issued and, if `flush`, flushed at once.
-fn push_tso_events(
-    program: &Program,
-    names: &[String],
-    step: &RunStep,
-    flush: bool,
-    events: &mut Vec<Event>,
-) {
-    let run = Run {
-        steps: vec![step.clone()],
-        row: Vec::new(),
-        error: None,
-    };
-    let Some(mut event) = crate::run::events(program, &run, names).pop() else {
-        return;
-    };
-    if event.kind != EventKind::Store || step.atomic {
-        // An error is a story of its own, told elsewhere.
-        if !matches!(step.kind, ActionKind::Error(_)) {
-            events.push(event);
-        }
-        return;
-    }
-    event.kind = EventKind::Issue;
-    let issue = events.len();
-    events.push(event.clone());
-    if flush {
-        event.kind = EventKind::Flush;
-        event.issue = Some(issue);
-        events.push(event);
-    }
 }

@@ -261,3 +261,36 @@ pub fn event_at(
         atomic: false,
     }
 }
+
+/// A step of an SC run as TSO executes it: a plain store is issued and, if `flush`, flushed at once.
+pub(crate) fn push_tso_events(
+    program: &Program,
+    names: &[String],
+    step: &RunStep,
+    flush: bool,
+    events: &mut Vec<Event>,
+) {
+    let run = Run {
+        steps: vec![step.clone()],
+        row: Vec::new(),
+        error: None,
+    };
+    let Some(mut event) = self::events(program, &run, names).pop() else {
+        return;
+    };
+    if event.kind != EventKind::Store || step.atomic {
+        // An error is a story of its own, told elsewhere.
+        if !matches!(step.kind, ActionKind::Error(_)) {
+            events.push(event);
+        }
+        return;
+    }
+    event.kind = EventKind::Issue;
+    let issue = events.len();
+    events.push(event.clone());
+    if flush {
+        event.kind = EventKind::Flush;
+        event.issue = Some(issue);
+        events.push(event);
+    }
+}

@@ -57,3 +57,4 @@
 mod attack;
 mod overtake;
 pub(crate) mod robust;
+mod witness;

@@ -6,6 +6,7 @@ use palisade_lang::Program;
 
 use super::attack::AttackSpace;
 use super::overtake::pairs;
+use super::witness::witness;
 use crate::search::search;
 use crate::state::Frame;
 use crate::{Answer, Control, Options, Verdict};
@@ -40,8 +41,13 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     let (outcome, mut answer) = search(&space, options, control);
     answer.stats.queries = open_pairs;
     answer.stats.pruned = all_pairs - open_pairs;
-    if !outcome.findings.is_empty() {
+    let mut view = frame.threads.view();
+    for finding in &outcome.findings {
         answer.verdict = Verdict::Violated;
+        answer.witnesses.extend(witness(&space, &mut view, finding));
+        if !options.all {
+            break;
+        }
     }
     if space.error_seen.load(Ordering::Relaxed) {
         answer.notes.push(crate::ERROR_NOTE.into());
