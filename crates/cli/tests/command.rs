@@ -253,3 +253,283 @@ fn manual_pages_for_every_command() {
     assert_eq!(done.code, 2);
     assert!(done.stderr.contains("cannot be written"));
 }
+
+const SAFE: &str = "shared x;\nthread p { x = 1; }\nthread q { let r = x; assert r <= 1; }\n";
+const UNSAFE: &str = "shared x;\nthread p { x = 1; }\nthread q { let r = x; assert r == 0; }\n";
+/// Never comes to an end, and never goes wrong.
+const ENDLESS: &str =
+    "shared x, y;\nthread p { loop { x = x + 1; } }\nthread q { loop { y = y + 1; } }\n";
+/// Mutual exclusion with `never`.
+const RACY_LOCK: &str = "shared lock;
+thread t[2] {
+  while lock != 0 { }
+  lock = 1;
+  cs: skip;
+  lock = 0;
+}
+never t[0]@cs && t[1]@cs;
+";
+
+fn check_safe(directory: &Directory, text: &str, more: &[&str]) -> Done {
+    let file = directory.file("program.pal", text);
+    let mut arguments = vec!["check", "--model=sc", "--criterion=safe", &file];
+    arguments.extend(more);
+    palisade(&arguments)
+}
+
+#[test]
+fn holds_exits_with_0_and_violated_with_1() {
+    let directory = Directory::new();
+    let done = check_safe(&directory, SAFE, &["--format=json"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(done.stderr, "");
+    let line = &done.lines()[0];
+    assert_eq!(line["verdict"], "holds");
+    assert_eq!(line["model"], "sc");
+    assert_eq!(line["criterion"], "safe");
+    assert!(line["witness"].is_null());
+    for field in [
+        "states",
+        "transitions",
+        "queries",
+        "pruned",
+        "wall_ms",
+        "peak_memory_bytes",
+    ] {
+        assert!(line["stats"][field].is_u64(), "{field}");
+    }
+
+    let done = check_safe(&directory, UNSAFE, &["--format=json"]);
+    assert_eq!(done.code, 1, "{}", done.stderr);
+    let line = &done.lines()[0];
+    assert_eq!(line["verdict"], "violated");
+    let witness = &line["witness"];
+    assert_eq!(witness["model"], "sc");
+    assert_eq!(witness["pattern"]["kind"], "error");
+    let events = witness["events"].as_array().unwrap();
+    assert_eq!(events[0]["thread"], "p");
+    assert_eq!(events[0]["kind"], "store");
+    assert_eq!(events[0]["location"], "x");
+    assert_eq!(events[0]["value"], 1);
+    assert_eq!(events[0]["line"], 2);
+    assert_eq!(events[0]["column"], 12);
+}
+
+#[test]
+fn several_files_keep_their_order_and_the_worst_exit_status_wins() {
+    let directory = Directory::new();
+    let good = directory.file("good.pal", SAFE);
+    let bad = directory.file("bad.pal", UNSAFE);
+    let wrong = directory.file("wrong.pal", "thread {");
+    let endless = directory.file("endless.pal", ENDLESS);
+    let ask = |files: &[&String]| {
+        let mut arguments = vec!["check", "--model=sc", "--criterion=safe", "--format=json"];
+        arguments.extend(["--timeout=200ms", "--jobs=1"]);
+        arguments.extend(files.iter().map(|f| f.as_str()));
+        let done = palisade(&arguments);
+        let lines = done.lines();
+        let verdicts: Vec<String> = lines
+            .iter()
+            .map(|l| l["verdict"].as_str().unwrap().to_owned())
+            .collect();
+        (done.code, verdicts.join(" "))
+    };
+    assert_eq!(ask(&[&good, &good]), (0, "holds holds".to_owned()));
+    assert_eq!(ask(&[&bad, &good]), (1, "violated holds".to_owned()));
+    assert_eq!(
+        ask(&[&good, &endless, &bad]),
+        (3, "holds unknown violated".to_owned())
+    );
+    assert_eq!(
+        ask(&[&wrong, &endless, &bad]),
+        (2, "error unknown violated".to_owned())
+    );
+}
+
+#[test]
+fn people_get_a_summary_of_several_files() {
+    let directory = Directory::new();
+    directory.file("good.pal", SAFE);
+    directory.file("bad.pal", UNSAFE);
+    let done = palisade(&["check", "--model=sc", "--criterion=safe", &directory.name()]);
+    assert_eq!(done.code, 1);
+    let last = done.stdout.lines().last().unwrap();
+    assert_eq!(last, "2 files: 1 fine, 1 violated");
+}
+
+#[test]
+fn reach_has_verdicts_of_its_own() {
+    let directory = Directory::new();
+    let good = directory.file("good.pal", SAFE);
+    let bad = directory.file("bad.pal", RACY_LOCK);
+    let done = palisade(&["reach", "--model=sc", "--format=json", &good, &bad]);
+    assert_eq!(done.code, 1);
+    let lines = done.lines();
+    assert_eq!(lines[0]["verdict"], "unreachable");
+    assert_eq!(lines[1]["verdict"], "reachable");
+    assert_eq!(lines[1]["iterations"], 1);
+    assert_eq!(lines[1]["witness"]["pattern"]["kind"], "never");
+    assert_eq!(palisade(&["reach", "--model=sc", &good]).code, 0);
+}
+
+#[test]
+fn a_race_is_found_and_told() {
+    let directory = Directory::new();
+    let file = directory.file("race.pal", SAFE);
+    for model in ["sc", "tso"] {
+        let model = format!("--model={model}");
+        let done = palisade(&["check", &model, "--criterion=drf", &file]);
+        assert_eq!(done.code, 1);
+        assert!(done.stdout.contains("has a data race"), "{}", done.stdout);
+        assert!(!done.stdout.contains('\u{1b}'));
+    }
+    let done = palisade(&["check", "--criterion=drf", "--color=always", &file]);
+    assert!(done.stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn all_criteria_in_one_line() {
+    let directory = Directory::new();
+    let file = directory.file("race.pal", SAFE);
+    let done = palisade(&[
+        "check",
+        "--criterion=all",
+        "--model=sc",
+        "--format=json",
+        &file,
+    ]);
+    assert_eq!(done.code, 1, "{}", done.stderr);
+    let lines = done.lines();
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0]["criterion"], "all");
+    assert_eq!(lines[0]["criteria"]["safe"], "holds");
+    assert_eq!(lines[0]["criteria"]["drf"], "violated");
+}
+
+#[test]
+fn programs_come_from_standard_input_too() {
+    let arguments = [
+        "check",
+        "--model=sc",
+        "--criterion=safe",
+        "--format=json",
+        "-",
+    ];
+    let done = palisade_with_stdin(&arguments, UNSAFE.as_bytes());
+    assert_eq!(done.code, 1, "{}", done.stderr);
+    assert_eq!(done.lines()[0]["file"], "-");
+    let automaton = b"thread t initial q transition q r write 1 0 end";
+    let done = palisade_with_stdin(&arguments, automaton);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let mut arguments = arguments.to_vec();
+    arguments.push("--from=pal");
+    let done = palisade_with_stdin(&arguments, automaton);
+    assert_eq!(done.code, 2, "{}", done.stdout);
+}
+
+#[test]
+fn a_domain_makes_a_counter_finite() {
+    let directory = Directory::new();
+    let text = "shared x;\nthread p { loop { x = x + 1; } }\n";
+    let done = check_safe(&directory, text, &["--domain=16"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    for domain in ["--domain=1", "--domain=-4", "--domain=0"] {
+        let done = check_safe(&directory, text, &[domain]);
+        assert_eq!(done.code, 2, "{domain}");
+        assert!(done.stderr.contains("at least 2"), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn limits_end_a_search_cleanly() {
+    let directory = Directory::new();
+    let done = check_safe(&directory, ENDLESS, &["--timeout=300ms", "--format=json"]);
+    assert_eq!(done.code, 3, "{}", done.stderr);
+    let line = &done.lines()[0];
+    assert_eq!(line["verdict"], "unknown");
+    assert!(line["reason"].as_str().unwrap().contains("time"));
+
+    let limit: u64 = 64 << 20;
+    let done = check_safe(&directory, ENDLESS, &["--memory=64MiB", "--format=json"]);
+    assert_eq!(done.code, 3, "{}", done.stderr);
+    let line = &done.lines()[0];
+    assert!(line["reason"].as_str().unwrap().contains("memory"));
+    let peak = line["stats"]["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak <= limit + limit / 10, "{peak}");
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupting_gives_an_answer() {
+    let directory = Directory::new();
+    let file = directory.file("endless.pal", ENDLESS);
+    let arguments = ["check", "--model=sc", "--criterion=safe", "--format=json"];
+    for signal in ["-INT", "-TERM"] {
+        let child = command(&arguments)
+            .args([&file, &file])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Long enough to have begun; were it not, the default action would show in the exit code.
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        let killed = Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(killed.success());
+        let done: Done = child.wait_with_output().unwrap().into();
+        assert_eq!(done.code, 3, "{}", done.stderr);
+        let lines = done.lines();
+        assert_eq!(lines.len(), 2);
+        for line in &lines {
+            assert_eq!(line["verdict"], "unknown");
+            assert!(line["reason"].as_str().unwrap().contains("interrupted"));
+        }
+    }
+}
+
+#[test]
+fn switching_reductions_off_changes_no_verdict() {
+    let directory = Directory::new();
+    for (text, code) in [(SAFE, 0), (UNSAFE, 1), (RACY_LOCK, 1)] {
+        for flag in [
+            "--no-local-steps",
+            "--no-dead-registers",
+            "--no-symmetry",
+            "--no-partial-order",
+            "--no-static-filter",
+            "--jobs=2",
+        ] {
+            let done = check_safe(&directory, text, &[flag]);
+            assert_eq!(done.code, code, "{flag} {text}");
+        }
+    }
+}
+
+#[test]
+fn sarif_is_one_document() {
+    let directory = Directory::new();
+    directory.file("bad.pal", UNSAFE);
+    directory.file("good.pal", SAFE);
+    directory.file("wrong.pal", "thread {");
+    let name = directory.name();
+    let done = palisade(&[
+        "check",
+        "--model=sc",
+        "--criterion=safe",
+        "--format=sarif",
+        &name,
+    ]);
+    assert_eq!(done.code, 2);
+    let document: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(document["version"], "2.1.0");
+    let results = document["runs"][0]["results"].as_array().unwrap();
+    let rules: Vec<&str> = results
+        .iter()
+        .map(|r| r["ruleId"].as_str().unwrap())
+        .collect();
+    assert_eq!(rules[0], "sc/safe");
+    assert!(rules[1..].iter().all(|rule| *rule == "program-text"));
+    assert!(results[0]["codeFlows"][0]["threadFlows"][0]["locations"].is_array());
+}

@@ -2,7 +2,7 @@
 
 use crate::look::{Look, Tone, cut, harmless, pad, width};
 use crate::words;
-use palisade_lang::{Language, Program, Span};
+use palisade_lang::{Language, PlaceKind, Program, Span};
 use palisade_memory::{Event, EventKind, PatternKind, Witness};
 use std::collections::BTreeSet;
 
@@ -77,20 +77,16 @@ pub(crate) fn statement(event: &Event, program: &Program) -> String {
 
 /// The statement around an offset: in languages with nested statements the smallest one, in automata the transition.
 fn smallest_around(program: &Program, offset: u32) -> Option<Span> {
-    let statements = |thread: &palisade_lang::Thread| -> Vec<Span> {
-        match program.language {
-            Language::Pal | Language::Tpl => thread.points.iter().map(|p| p.span).collect(),
-            Language::Trencher | Language::Litmus => {
-                thread.transitions.iter().map(|t| t.span).collect()
-            }
-        }
+    let smallest = |spans: &mut dyn Iterator<Item = Span>| {
+        spans
+            .filter(|span| span.start <= offset && offset < span.end)
+            .min_by_key(|span| span.end - span.start)
     };
-    program
-        .threads
-        .iter()
-        .flat_map(statements)
-        .filter(|span| span.start <= offset && offset < span.end)
-        .min_by_key(|span| span.end - span.start)
+    let statements = program.places.iter();
+    let statements = statements.filter(|place| place.kind == PlaceKind::BeforeStatement);
+    let transitions = program.threads.iter().flat_map(|t| &t.transitions);
+    smallest(&mut statements.map(|place| place.span))
+        .or_else(|| smallest(&mut transitions.map(|transition| transition.span)))
 }
 
 /// Everything that is shown of a run.
