@@ -449,8 +449,8 @@ fn limits_end_a_search_cleanly() {
     assert_eq!(line["verdict"], "unknown");
     assert!(line["reason"].as_str().unwrap().contains("time"));
 
-    let limit: u64 = 64 << 20;
-    let done = check_safe(&directory, ENDLESS, &["--memory=64MiB", "--format=json"]);
+    let limit: u64 = 24 << 20;
+    let done = check_safe(&directory, ENDLESS, &["--memory=24MiB", "--format=json"]);
     assert_eq!(done.code, 3, "{}", done.stderr);
     let line = &done.lines()[0];
     assert!(line["reason"].as_str().unwrap().contains("memory"));
