@@ -4,6 +4,7 @@
 //! analysis reads it, and nothing else passes between them.
 
 mod build;
+pub mod equal;
 pub mod expr;
 mod lex;
 pub mod litmus;
@@ -16,6 +17,7 @@ pub mod source;
 pub mod tpl;
 pub mod trencher;
 
+pub use equal::same_program;
 pub use expr::{BinaryOp, Domain, Expr, ProgramError, Relation, UnaryOp, Value};
 pub use parse::{ParseOptions, Parsed, parse};
 pub use program::{

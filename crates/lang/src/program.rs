@@ -240,6 +240,51 @@ pub enum Op {
     AtomicEnd,
 }
 
+impl Op {
+    /// The expressions that are evaluated, those of the address included.
+    pub fn operands(&self) -> Vec<&RegisterExpr> {
+        let mut operands = Vec::new();
+        let (Op::Load { address, .. }
+        | Op::Store { address, .. }
+        | Op::Rmw { address, .. }
+        | Op::Wait { address, .. }) = self
+        else {
+            if let Op::Assign(_, e) | Op::Assume(e) | Op::Assert(e) = self {
+                operands.push(e);
+            }
+            return operands;
+        };
+        match address {
+            Address::Direct(_) => {}
+            Address::Element { index, .. } => operands.push(index),
+            Address::Pointer(pointer) => operands.push(pointer),
+        }
+        match self {
+            Op::Store { value, .. } | Op::Wait { value, .. } => operands.push(value),
+            Op::Rmw { action, .. } => match action {
+                RmwAction::CompareAndSwap { expected, desired }
+                | RmwAction::BlockingCompareAndSwap { expected, desired } => {
+                    operands.extend([expected, desired]);
+                }
+                RmwAction::Fetch(_, operand) | RmwAction::Exchange(operand) => {
+                    operands.push(operand);
+                }
+            },
+            _ => {}
+        }
+        operands
+    }
+
+    /// The register that gets a value.
+    pub fn target(&self) -> Option<RegisterId> {
+        match self {
+            Op::Assign(register, _) | Op::Load { register, .. } => Some(*register),
+            Op::Rmw { register, .. } | Op::Wait { register, .. } => *register,
+            _ => None,
+        }
+    }
+}
+
 /// What a read-modify-write does. Operands are evaluated before it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RmwAction {

@@ -18,6 +18,8 @@ mod lower;
 mod parse_expr;
 mod parser;
 
+pub(crate) use ast::fetch_name;
+
 use crate::expr::Domain;
 use crate::parse::Parsed;
 use crate::source::{Diagnostic, Source};

@@ -1,1 +1,5 @@
 //! Printing a program in another language, or its own.
+
+mod pal;
+
+pub use pal::to_pal;
