@@ -131,6 +131,7 @@ impl Shape {
     /// For questions about TSO runs that ask for properties.
     pub const TSO_REACH: Shape = Shape {
         properties: true,
+        accesses: 7,
         ..Shape::TSO
     };
     /// For questions about RA.
@@ -138,8 +139,8 @@ impl Shape {
         blocks: false,
         rmw_blocks: true,
         orders: false,
-        locked: 40,
-        store_buffering: 10,
+        locked: 25,
+        store_buffering: 45,
         ..Shape::TSO
     };
     /// Programs with loops (and a small domain, so that their SC states are finite).
@@ -266,12 +267,16 @@ impl Generator<'_> {
         let mut head = name.clone();
         if self.shape.parameterised && (index == 0 || self.chance(40)) {
             head = format!("{name}[*]");
-        } else if self.chance(8) && self.budget > 2 {
+        } else if count <= 3 && index == 0 && self.chance(20) {
             head = format!("{name}[2]");
-            self.budget -= 1;
         }
         let mut body = Vec::new();
         let mut share = (self.budget / (count - index)).max(1);
+        if head.ends_with("[2]") {
+            // Its accesses are there twice.
+            self.budget = self.budget.saturating_sub(share / 2);
+            share = (share / 2).max(1);
+        }
         if self.chance(30) {
             share = (share + 1).min(self.budget);
         }
@@ -420,7 +425,8 @@ impl Generator<'_> {
         let register = self.pick(&["r0 = ", "r1 = ", ""]);
         let order = self.order(&["relaxed", "acquire", "release", "acqrel", "seqcst"]);
         let kind = self.rng.u32(0..10);
-        if kind < 8 {
+        let makes_block = self.shape.blocks && !in_block && (5..=7).contains(&kind);
+        if kind < 8 && !makes_block {
             self.spend();
         }
         match kind {
@@ -428,19 +434,25 @@ impl Generator<'_> {
             2 => Statement::Simple(format!("{register}fadd({place}, {b}{order});")),
             3 => Statement::Simple(format!("{register}xchg({place}, {b}{order});")),
             4 => Statement::Simple(format!("bcas({place}, {a}, {b}{order});")),
-            5..=7 if self.shape.blocks && !in_block => {
+            _ if makes_block => {
                 let block = self.block(thread, 1, 3, true);
                 Statement::Compound("atomic".to_string(), vec![block], "")
             }
             5..=7 if self.shape.rmw_blocks && !in_block => self.rmw_block(),
             5..=7 => Statement::Simple(format!("{register}xchg({place}, {a}{order});")),
-            _ => Statement::Simple("fence;".to_string()),
+            _ => {
+                if self.rng.bool() {
+                    self.spend();
+                }
+                Statement::Simple("fence;".to_string())
+            }
         }
     }
 
     /// An `atomic` block that reads one location first and accesses no other.
     fn rmw_block(&mut self) -> Statement {
         let place = self.pick(&self.locations.clone());
+        self.spend();
         let simple = |text: String| Statement::Simple(text);
         let value = self.value();
         let mut block = vec![simple(format!("r0 = {place};"))];

@@ -1,6 +1,6 @@
 //! What is asked of SC runs: `safe`, `drf`, `trf`.
 
-use super::{Visit, holds_everywhere};
+use super::{Runs, Visit, holds_everywhere};
 use palisade_lang::{LocationId, Op, Program};
 use palisade_memory::sc::State;
 use palisade_memory::{Machine, Sc, Step, StepKind, never_is_true};
@@ -8,9 +8,12 @@ use palisade_memory::{Machine, Sc, Step, StepKind, never_is_true};
 /// `safe` under SC: no run contains a failed `assert` or another error of the program, and no reachable state (states inside `atomic`
 /// blocks included) makes the condition of a `never` true.
 pub fn sc_safe(program: &Program) -> Option<bool> {
-    let machine = Sc::new(program);
+    let mut runs = Runs::new(Sc::new(program));
+    // A `never` may see every step.
+    runs.local_first &= program.nevers.is_empty();
+    let machine = &runs.machine;
     holds_everywhere(machine.initial(), |state| {
-        let steps = machine.steps(state);
+        let steps = runs.steps(state);
         let stuck = steps.is_empty();
         let forbidden = program
             .nevers
@@ -94,10 +97,11 @@ pub fn sc_drf_all_locations(program: &Program) -> Option<bool> {
 }
 
 fn drf(program: &Program, counts: impl Fn(LocationId) -> bool) -> Option<bool> {
-    let machine = Sc::new(program);
+    let runs = Runs::new(Sc::new(program));
+    let machine = &runs.machine;
     holds_everywhere(machine.initial(), |state| {
         if machine.code().holder(&state.locals).is_none() {
-            let enabled = enabled_accesses(&machine, state);
+            let enabled = enabled_accesses(machine, state);
             for (i, a) in enabled.iter().enumerate() {
                 for b in &enabled[i + 1..] {
                     let conflict = a.thread != b.thread
@@ -110,7 +114,7 @@ fn drf(program: &Program, counts: impl Fn(LocationId) -> bool) -> Option<bool> {
                 }
             }
         }
-        let steps = machine.steps(state);
+        let steps = runs.steps(state);
         Visit::Next(steps.into_iter().map(|(_, next)| next).collect())
     })
 }
@@ -137,7 +141,8 @@ struct Watched {
 /// (a load of a location that it has not stored to on that way). Without the latter, `x = 1; r = y;` beside
 /// `atomic { s = x; if s == 0 { y = 1; } }` would be free of triangular races and yet not robust.
 pub fn tso_trf(program: &Program) -> Option<bool> {
-    let machine = Sc::new(program);
+    let runs = Runs::new(Sc::new(program));
+    let machine = &runs.machine;
     let threads = machine.code().instances.len();
     let initial = Watched {
         state: machine.initial(),
@@ -147,11 +152,11 @@ pub fn tso_trf(program: &Program) -> Option<bool> {
     let answer = holds_everywhere(initial, |watched| {
         let state = &watched.state;
         if machine.code().holder(&state.locals).is_none() {
-            if triangular_race(&machine, watched) {
+            if triangular_race(machine, watched) {
                 return Visit::Violated;
             }
             for pivot in 0..threads {
-                match block_overtakes(&machine, state, pivot) {
+                match block_overtakes(machine, state, pivot) {
                     Some(true) => return Visit::Violated,
                     Some(false) => {}
                     None => too_large = true,
@@ -162,7 +167,7 @@ pub fn tso_trf(program: &Program) -> Option<bool> {
             .steps(state)
             .into_iter()
             .map(|(step, state)| Watched {
-                unfenced: unfenced_after(&machine, &watched.unfenced, &step),
+                unfenced: unfenced_after(machine, &watched.unfenced, &step),
                 state,
             });
         Visit::Next(next.collect())

@@ -13,9 +13,12 @@ pub fn tso_reach(program: &Program) -> Option<bool> {
 
 /// `safe` under TSO: not [`tso_reach`].
 pub fn tso_safe(program: &Program) -> Option<bool> {
-    let machine = Tso::new(program);
+    let mut runs = Runs::new(Tso::new(program));
+    // A `never` may see every step.
+    runs.local_first &= program.nevers.is_empty();
+    let machine = &runs.machine;
     holds_everywhere(machine.initial(), |state| {
-        let steps = machine.steps(state);
+        let steps = runs.steps(state);
         let stuck = steps.is_empty();
         let forbidden = state.is_flushed()
             && program.nevers.iter().any(|never| {
