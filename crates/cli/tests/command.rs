@@ -533,3 +533,61 @@ fn sarif_is_one_document() {
     assert!(rules[1..].iter().all(|rule| *rule == "program-text"));
     assert!(results[0]["codeFlows"][0]["threadFlows"][0]["locations"].is_array());
 }
+
+#[test]
+fn a_witness_can_be_replayed() {
+    let directory = Directory::new();
+    let program = directory.file("program.pal", RACY_LOCK);
+    for criterion in ["safe", "drf"] {
+        let done = palisade(&[
+            "check",
+            "--model=sc",
+            "--criterion",
+            criterion,
+            "--format=json",
+            &program,
+        ]);
+        assert_eq!(done.code, 1);
+        let line = directory.file("line.json", &done.stdout);
+        let done_again = palisade(&["validate", &program, &line]);
+        assert_eq!(done_again.code, 0, "{}", done_again.stderr);
+        assert!(done_again.stdout.contains(": valid:"));
+
+        let mut witness = done.lines()[0]["witness"].clone();
+        let bare = directory.file("bare.json", witness.to_string());
+        assert_eq!(palisade(&["validate", &program, &bare]).code, 0);
+        let done =
+            palisade_with_stdin(&["validate", &program, "-"], witness.to_string().as_bytes());
+        assert_eq!(done.code, 0);
+
+        witness["events"][0]["value"] = 7.into();
+        let forged = directory.file("forged.json", witness.to_string());
+        let done = palisade(&["validate", "--format=json", &program, &forged]);
+        assert_eq!(done.code, 1, "{}", done.stdout);
+        assert_eq!(done.lines()[0]["verdict"], "invalid");
+    }
+}
+
+#[test]
+fn what_is_no_witness_is_unusable() {
+    let directory = Directory::new();
+    let program = directory.file("program.pal", RACY_LOCK);
+    for text in [
+        "",
+        "{}",
+        "[]",
+        "7",
+        "nonsense",
+        "{\"events\": 3}",
+        "{\"verdict\": \"holds\"}",
+        "\u{0}",
+    ] {
+        let witness = directory.file("witness.json", text);
+        let done = palisade(&["validate", &program, &witness]);
+        assert_eq!(done.code, 2, "{text}: {}", done.stdout);
+        assert!(done.stderr.contains("witness.json"), "{}", done.stderr);
+    }
+    assert_eq!(palisade(&["validate", &program, "no-such.json"]).code, 2);
+    let witness = directory.file("witness.json", "{}");
+    assert_eq!(palisade(&["validate", "no-such.pal", &witness]).code, 2);
+}
