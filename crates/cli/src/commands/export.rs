@@ -3,7 +3,7 @@
 use crate::args::{ExportArgs, Target};
 use crate::input;
 use crate::output::Output;
-use palisade_lang::Program;
+use palisade_lang::{Program, print};
 use palisade_report::{Failure, Status, diagnostics};
 
 pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
@@ -38,12 +38,12 @@ pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
 }
 
 /// The program in another language.
-fn print(_program: &Program, target: Target) -> Result<String, String> {
-    let name = match target {
-        Target::Pal => "pal",
-        Target::Trencher => "trencher",
-        Target::Promela => "promela",
-        Target::Dot => "dot",
-    };
-    Err(format!("`--to {name}` cannot be printed yet"))
+fn print(program: &Program, target: Target) -> Result<String, String> {
+    let not_yet = |name: &str| Err(format!("`--to {name}` cannot be printed yet"));
+    match target {
+        Target::Pal => Ok(print::to_pal(program)),
+        Target::Trencher => not_yet("trencher"),
+        Target::Promela => not_yet("promela"),
+        Target::Dot => not_yet("dot"),
+    }
 }
