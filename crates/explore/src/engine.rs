@@ -72,15 +72,7 @@ struct Walker<W> {
     /// Packed states that are being expanded.
     chunk: Vec<u64>,
     row: Vec<u32>,
-    /// For every shard, successors that will go there: hash and words.
-    outgoing: Vec<Vec<u64>>,
-    recent: Recent,
-    /// Whether to use `recent`: not while there are few states, which are in some cache anyway.
-    remember: bool,
-    /// Shards for which `outgoing` has something, a bit for each.
-    waiting: u64,
-    /// Shards that have got new states, a bit for each.
-    grown: u64,
+    sender: Sender,
     best: HashMap<u64, Best>,
     /// `best` has something from this level.
     news: bool,
@@ -96,17 +88,27 @@ impl<W> Walker<W> {
             emitted: Emitted::default(),
             chunk: Vec::new(),
             row: vec![0; width],
-            outgoing: vec![Vec::new(); SHARDS],
-            recent: Recent::default(),
-            remember: false,
-            waiting: 0,
-            grown: 0,
+            sender: Sender::default(),
             best: HashMap::new(),
             news: false,
             transitions: 0,
             ticks: 0,
         }
     }
+}
+
+/// Successors on their way to the shards.
+#[derive(Default)]
+struct Sender {
+    /// For every shard, what will go there: records of hash and words. Empty before the first use.
+    outgoing: Vec<Vec<u64>>,
+    /// Shards for which there is something in `outgoing`, a bit for each.
+    waiting: u64,
+    /// Shards that have got new states, a bit for each.
+    grown: u64,
+    recent: Recent,
+    /// Whether to use `recent`: not while there are few states, which are in some cache anyway.
+    remember: bool,
 }
 
 /// The numbers of the bits that are set.
@@ -413,7 +415,9 @@ impl<'a, S: Space> Engine<'a, S> {
             let mut out = Successors::new(&[], &[], 0, &layout, &mut leader.emitted);
             self.space.initial(&mut leader.worker, &mut out);
             if leader.emitted.too_large.is_empty() {
-                let inserted = self.send(leader, &layout).and_then(|()| self.flush(leader));
+                let inserted = self
+                    .send(&leader.emitted, &mut leader.sender, &layout)
+                    .and_then(|()| self.flush(&mut leader.sender));
                 if inserted.is_err() {
                     self.stop(Reason::Memory);
                 }
@@ -434,7 +438,7 @@ impl<'a, S: Space> Engine<'a, S> {
         spans: &mut Vec<Span>,
     ) {
         spans.clear();
-        let grown = std::mem::take(&mut leader.grown) | self.grown.swap(0, Relaxed);
+        let grown = std::mem::take(&mut leader.sender.grown) | self.grown.swap(0, Relaxed);
         for shard in bits(grown) {
             let len = lock(&self.shards[shard].0).len();
             spans.push(Span {
@@ -497,9 +501,9 @@ impl<'a, S: Space> Engine<'a, S> {
     /// Does a part of the task: chunk after chunk, until there are no more or there is a pause.
     fn expand(&self, walker: &mut Walker<S::Worker>, mut reporter: Option<&mut Reporter<'_>>) {
         let task = self.read_task();
-        walker.remember = self.states.load(Relaxed) >= FIT;
-        if walker.remember {
-            walker.recent.fit(&task.layout);
+        walker.sender.remember = self.states.load(Relaxed) >= FIT;
+        if walker.sender.remember {
+            walker.sender.recent.fit(&task.layout);
         }
         while !self.pause.load(Relaxed) {
             let next = self.cursor.fetch_add(1, Relaxed);
@@ -515,11 +519,11 @@ impl<'a, S: Space> Engine<'a, S> {
                 self.tick(walker, &task, reporter.as_deref_mut());
             }
         }
-        if self.flush(walker).is_err() {
+        if self.flush(&mut walker.sender).is_err() {
             self.stop(Reason::Memory);
         }
         self.grown
-            .fetch_or(std::mem::take(&mut walker.grown), Relaxed);
+            .fetch_or(std::mem::take(&mut walker.sender.grown), Relaxed);
         self.transitions
             .fetch_add(std::mem::take(&mut walker.transitions), Relaxed);
         if std::mem::take(&mut walker.news) {
@@ -562,11 +566,11 @@ impl<'a, S: Space> Engine<'a, S> {
                 lock(&self.leftovers).push(rest);
                 return Ok(());
             }
-            walker.transitions += walker.emitted.count as u64;
+            walker.transitions += (walker.emitted.records().len() / (words + 1)) as u64;
             if !walker.emitted.reports.is_empty() {
                 self.note_reports(walker, task.level);
             }
-            self.send(walker, layout)?;
+            self.send(&walker.emitted, &mut walker.sender, layout)?;
         }
         Ok(())
     }
@@ -592,13 +596,13 @@ impl<'a, S: Space> Engine<'a, S> {
 
     /// Sorts what was emitted by shard.
     #[inline]
-    fn send(&self, walker: &mut Walker<S::Worker>, layout: &Layout) -> Result<(), Full> {
+    fn send(&self, emitted: &Emitted, sender: &mut Sender, layout: &Layout) -> Result<(), Full> {
         // Loops over words are unrolled for the common sizes.
         match layout.words() {
-            1 => self.send_words::<1>(walker, 1),
-            2 => self.send_words::<2>(walker, 2),
-            3 => self.send_words::<3>(walker, 3),
-            words => self.send_words::<0>(walker, words),
+            1 => self.send_words::<1>(emitted, sender, 1),
+            2 => self.send_words::<2>(emitted, sender, 2),
+            3 => self.send_words::<3>(emitted, sender, 3),
+            words => self.send_words::<0>(emitted, sender, words),
         }
     }
 
@@ -606,42 +610,44 @@ impl<'a, S: Space> Engine<'a, S> {
     #[inline]
     fn send_words<const W: usize>(
         &self,
-        walker: &mut Walker<S::Worker>,
+        emitted: &Emitted,
+        sender: &mut Sender,
         words: usize,
     ) -> Result<(), Full> {
         let words = if W == 0 { words } else { W };
         let stride = words + 1;
-        for i in 0..walker.emitted.count {
-            let record = &walker.emitted.records[i * stride..(i + 1) * stride];
+        if sender.outgoing.is_empty() {
+            sender.outgoing.resize(SHARDS, Vec::new());
+        }
+        for record in emitted.records().chunks_exact(stride) {
             let hash = hash_of(record[0]);
             let words = &record[1..];
-            if walker.remember && walker.recent.replace(hash, words) {
+            if sender.remember && sender.recent.replace(hash, words) {
                 continue;
             }
             let shard = shard_of(hash);
-            walker.waiting |= 1 << shard;
-            let outgoing = &mut walker.outgoing[shard];
-            outgoing.push(hash);
-            outgoing.extend_from_slice(words);
+            sender.waiting |= 1 << shard;
+            let outgoing = &mut sender.outgoing[shard];
+            let start = outgoing.len();
+            outgoing.extend_from_slice(record);
+            outgoing[start] = hash;
             if outgoing.len() >= BATCH * stride {
-                self.flush_shard(walker, shard)?;
+                self.flush_shard(sender, shard)?;
             }
         }
         Ok(())
     }
 
     /// Inserts everything that is still waiting.
-    fn flush(&self, walker: &mut Walker<S::Worker>) -> Result<(), Full> {
-        for shard in bits(walker.waiting) {
-            self.flush_shard(walker, shard)?;
+    fn flush(&self, sender: &mut Sender) -> Result<(), Full> {
+        for shard in bits(std::mem::take(&mut sender.waiting)) {
+            self.flush_shard(sender, shard)?;
         }
-        walker.waiting = 0;
         Ok(())
     }
 
-    #[inline]
-    fn flush_shard(&self, walker: &mut Walker<S::Worker>, shard: usize) -> Result<(), Full> {
-        let outgoing = &mut walker.outgoing[shard];
+    fn flush_shard(&self, sender: &mut Sender, shard: usize) -> Result<(), Full> {
+        let outgoing = &mut sender.outgoing[shard];
         let mut part = lock(&self.shards[shard].0);
         let before = part.len();
         let result = part.insert(outgoing, &self.budget);
@@ -650,7 +656,7 @@ impl<'a, S: Space> Engine<'a, S> {
         drop(part);
         outgoing.clear();
         if new > 0 {
-            walker.grown |= 1 << shard;
+            sender.grown |= 1 << shard;
             self.states.fetch_add(u64::from(new), Relaxed);
         }
         result

@@ -55,12 +55,13 @@
 //! (`space.rs`); [`Limits`], [`Progress`] and [`Outcome`] belong to the walk (`walk.rs`), [`Path`] to a
 //! finding (`path.rs`), [`States`] are what is stored (`states.rs`). Behind that are the walk's own
 //! rooms: `engine.rs` goes from level to level with the threads of `team.rs`, `pack.rs` says which bits
-//! belong to which component, `shard.rs` is the store and the visited set, `levels.rs` knows which
+//! belong to which component, `shard.rs` (with `line.rs`) is the store and the visited set, `levels.rs` knows which
 //! states are on which level, and `budget.rs` counts memory.
 
 mod budget;
 mod engine;
 mod levels;
+mod line;
 mod pack;
 mod path;
 mod shard;

@@ -7,8 +7,20 @@ pub(crate) struct Field {
     factor: u64,
     /// The largest number that fits.
     max: u32,
-    shift: u32,
-    word: usize,
+    /// The word, times 64, plus the bit in the word where the component starts.
+    bit: u32,
+}
+
+impl Field {
+    #[inline(always)]
+    fn word(&self) -> usize {
+        (self.bit / u64::BITS) as usize
+    }
+
+    #[inline(always)]
+    fn shift(&self) -> u32 {
+        self.bit % u64::BITS
+    }
 }
 
 /// Where all the components are. No component straddles two words, so that reading and patching one is a
@@ -76,8 +88,7 @@ impl Layout {
             .map(|component| Field {
                 factor: factor(component),
                 max: 0,
-                shift: 0,
-                word: 0,
+                bit: 0,
             })
             .collect();
         // A component without bits stays where it is, and is always 0.
@@ -88,8 +99,7 @@ impl Layout {
             left.retain(|component| !chosen.contains(component));
             let mut used = 0;
             for component in chosen {
-                fields[component].word = words;
-                fields[component].shift = used;
+                fields[component].bit = words as u32 * u64::BITS + used;
                 fields[component].max = u32::MAX >> (u32::BITS - bits[component]);
                 used += bits[component];
             }
@@ -139,7 +149,7 @@ impl Layout {
     pub(crate) fn unpack(&self, words: &[u64], row: &mut [u32]) -> u64 {
         let mut key = 0_u64;
         for (field, number) in self.fields.iter().zip(row) {
-            *number = (words[field.word] >> field.shift) as u32 & field.max;
+            *number = (words[field.word()] >> field.shift()) as u32 & field.max;
             key = key.wrapping_add(field.factor.wrapping_mul(u64::from(*number)));
         }
         key
@@ -150,7 +160,7 @@ impl Layout {
     pub(crate) fn key(&self, words: &[u64]) -> u64 {
         let mut key = 0_u64;
         for field in &self.fields {
-            let number = (words[field.word] >> field.shift) as u32 & field.max;
+            let number = (words[field.word()] >> field.shift()) as u32 & field.max;
             key = key.wrapping_add(field.factor.wrapping_mul(u64::from(number)));
         }
         key
@@ -173,10 +183,15 @@ impl Layout {
         let mut fits = true;
         for (field, &number) in self.fields.iter().zip(row) {
             fits &= number <= field.max;
-            words[field.word] |= u64::from(number & field.max) << field.shift;
+            words[field.word()] |= u64::from(number & field.max) << field.shift();
             key = key.wrapping_add(field.factor.wrapping_mul(u64::from(number)));
         }
         fits.then_some(key)
+    }
+
+    /// Whether a number fits.
+    pub(crate) fn fits(&self, component: usize, number: u32) -> bool {
+        number <= self.fields[component].max
     }
 
     /// Changes one component of a packed row with this key and returns the new key; none, and nothing
@@ -193,10 +208,10 @@ impl Layout {
         if number > field.max {
             return None;
         }
-        let word = &mut words[field.word];
-        let old = (*word >> field.shift) & u64::from(field.max);
+        let word = &mut words[field.word()];
+        let old = (*word >> field.shift()) & u64::from(field.max);
         // Flipping the bits that differ spares a second mask.
-        *word ^= (old ^ u64::from(number)) << field.shift;
+        *word ^= (old ^ u64::from(number)) << field.shift();
         Some(
             key.wrapping_add(
                 field

@@ -107,10 +107,7 @@ pub(crate) fn find<S: Space>(
         .iter_mut()
         .map(|worker| Searcher {
             worker,
-            emitted: Emitted {
-                keep: true,
-                ..Emitted::default()
-            },
+            emitted: Emitted::that_keeps(),
             reader: Reader::new(width),
         })
         .collect();

@@ -6,6 +6,7 @@
 //! ever held twice.
 
 use crate::budget::{Budget, Full};
+use crate::line::{SLOTS, equal, prefetch};
 use crate::pack::{Layout, hash_of};
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,11 +57,11 @@ impl Store {
         &self.pages[page][offset..offset + 8 * words]
     }
 
-    /// Some byte of a state, to have it brought into the cache.
+    /// A byte of a state, to ask for it.
     #[inline(always)]
-    fn first_byte(&self, index: u32) -> u8 {
+    fn first_byte(&self, index: u32) -> &u8 {
         let (page, offset) = self.place(index);
-        self.pages[page][offset]
+        &self.pages[page][offset]
     }
 
     #[inline(always)]
@@ -94,6 +95,7 @@ impl Store {
         difference == 0
     }
 
+    #[inline(always)]
     fn push(&mut self, state: &[u64], budget: &Budget) -> Result<(), Full> {
         let (page, offset) = self.place(self.len);
         let end = offset + 8 * state.len();
@@ -140,12 +142,16 @@ fn word_of(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(array)
 }
 
-const SLOTS: usize = 16;
-
 /// A cache line of entries. Entries fill a bucket from the front; 0 is no entry.
 #[derive(Clone)]
 #[repr(align(64))]
 struct Bucket([u32; SLOTS]);
+
+/// The first slot without an entry, in a bucket that has one.
+#[inline(always)]
+fn first_free(entries: &[u32; SLOTS]) -> usize {
+    (equal(entries, u32::MAX, 0).trailing_zeros() % SLOTS as u32) as usize
+}
 
 /// The visited set: for every state an entry of 4 bytes, which holds the index of the state plus one in
 /// its low bits and some bits of its hash, the tag, in the others.
@@ -161,9 +167,10 @@ struct Table {
 const BUCKETS_PER_PAGE: u32 = (PAGE_BYTES / size_of::<Bucket>()) as u32;
 
 impl Table {
-    /// How many states may be in a table: 14 of 16 entries used, so that few buckets are full.
-    fn room(&self) -> u64 {
-        u64::from(self.buckets) * 14
+    /// How many states may be in a table of that many buckets. Nine of ten entries are used, and still
+    /// few buckets are full.
+    fn room(buckets: u64) -> u64 {
+        buckets * SLOTS as u64 * 9 / 10
     }
 
     #[inline(always)]
@@ -188,15 +195,10 @@ impl Table {
         (hash >> 26) as u32 & !self.index_mask
     }
 
-    /// One bit for every entry with this tag.
+    /// One bit for every entry with this tag; also for those after the last one, if the tag is 0.
     #[inline(always)]
     fn matches(&self, entries: &[u32; SLOTS], tag: u32) -> u32 {
-        let mut bits = 0;
-        for (i, &entry) in entries.iter().enumerate() {
-            let same = (entry & !self.index_mask) == tag && entry != 0;
-            bits |= u32::from(same) << i;
-        }
-        bits
+        equal(entries, !self.index_mask, tag)
     }
 
     /// Adds an entry that is known to be new.
@@ -207,8 +209,7 @@ impl Table {
         loop {
             let entries = self.bucket_mut(bucket);
             if entries[SLOTS - 1] == 0 {
-                let used: usize = entries.iter().map(|&entry| usize::from(entry != 0)).sum();
-                entries[used] = entry;
+                entries[first_free(entries)] = entry;
                 return;
             }
             bucket = self.after(bucket);
@@ -296,33 +297,24 @@ impl Shard {
         let stride = words + 1;
         self.reserve(records.len() / stride, budget)?;
         for group in records.chunks(GROUP * stride) {
-            // What is read here is probably in no cache. So first touch the bucket of every record: these
-            // accesses do not depend on each other, and the loop is so short that the processor has
-            // many of them under way at once. Likewise for the states that the entries point to.
-            let mut homes = [0_u32; GROUP];
-            let mut touched = 0;
-            for (record, home) in group.chunks_exact(stride).zip(&mut homes) {
-                *home = self.table.home(record[0]);
-                touched |= self.table.bucket(*home)[0];
+            // What is read here is probably in no cache: ask for the buckets of all records, then for the
+            // states that their entries point to, so that all of them are under way at once.
+            for record in group.chunks_exact(stride) {
+                prefetch(self.table.bucket(self.table.home(record[0])));
             }
-            std::hint::black_box(touched);
             let mut candidates = [0_u32; GROUP];
-            for ((record, home), candidate) in
-                group.chunks_exact(stride).zip(homes).zip(&mut candidates)
-            {
-                let entries = self.table.bucket(home);
+            for (record, candidate) in group.chunks_exact(stride).zip(&mut candidates) {
+                let entries = self.table.bucket(self.table.home(record[0]));
                 let matches = self.table.matches(entries, self.table.tag(record[0]));
                 // Without a match this is some entry, which will turn out to be another state.
                 let entry = entries[(matches.trailing_zeros() % SLOTS as u32) as usize];
                 *candidate = (entry & self.table.index_mask).saturating_sub(1);
+                if self.store.len > 0 {
+                    prefetch(self.store.first_byte(*candidate));
+                }
             }
             let mut found = 0_u64;
             if self.store.len > 0 {
-                let mut touched = 0;
-                for &candidate in &candidates[..group.len() / stride] {
-                    touched |= self.store.first_byte(candidate);
-                }
-                std::hint::black_box(touched);
                 for (i, record) in group.chunks_exact(stride).enumerate() {
                     found |= u64::from(self.store.equals(candidates[i], &record[1..])) << i;
                 }
@@ -356,6 +348,9 @@ impl Shard {
             let mut matches = self.table.matches(entries, tag);
             while matches != 0 {
                 let entry = entries[(matches.trailing_zeros() % SLOTS as u32) as usize];
+                if entry == 0 {
+                    break;
+                }
                 let index = (entry & self.table.index_mask) - 1;
                 if self.store.equals(index, state) {
                     return Ok(index);
@@ -363,8 +358,7 @@ impl Shard {
                 matches &= matches - 1;
             }
             if entries[SLOTS - 1] == 0 {
-                let used = entries.iter().map(|&entry| usize::from(entry != 0)).sum();
-                return Err((bucket, used));
+                return Err((bucket, first_free(entries)));
             }
             bucket = self.table.after(bucket);
         }
@@ -373,7 +367,7 @@ impl Shard {
     /// Makes room for that many new states in the table.
     fn reserve(&mut self, new: usize, budget: &Budget) -> Result<(), Full> {
         let need = u64::from(self.store.len) + new as u64;
-        if need <= self.table.room() {
+        if need <= Table::room(u64::from(self.table.buckets)) {
             return Ok(());
         }
         self.grow_table(need, budget)
@@ -383,16 +377,17 @@ impl Shard {
     #[cold]
     fn grow_table(&mut self, need: u64, budget: &Budget) -> Result<(), Full> {
         let table = &mut self.table;
-        // Twice as large while it is small, then by a quarter: time is cheap, memory is not.
-        let old = u64::from(table.buckets);
-        let grown = if table.buckets < BUCKETS_PER_PAGE {
-            2 * old
-        } else {
-            old + old / 4
-        };
-        let buckets = grown.max(need.div_ceil(14));
+        // Twice as large while it is small, then by a third: time is cheap, memory is not.
+        let mut buckets = u64::from(table.buckets);
+        while Table::room(buckets) < need {
+            buckets += if buckets < u64::from(BUCKETS_PER_PAGE) {
+                buckets.max(1)
+            } else {
+                buckets / 3
+            };
+        }
         // 26 bits of index leave 6 for the tag; with 64 shards that is 4 billion states.
-        if buckets * 14 >= 1 << 26 {
+        if Table::room(buckets) >= 1 << 26 {
             return Err(Full);
         }
         let buckets = buckets as u32;
@@ -430,24 +425,35 @@ impl Shard {
         }
         table.pages.append(&mut more);
         table.buckets = buckets;
-        let index_bits = (u64::BITS - table.room().leading_zeros()).max(8);
+        let room = Table::room(u64::from(buckets));
+        let index_bits = (u64::BITS - room.leading_zeros()).max(8);
         table.index_mask = u32::MAX >> (u32::BITS - index_bits);
-        let mut states = Vec::new();
-        for start in (0..self.store.len).step_by(GROUP) {
-            let end = self.store.len.min(start + GROUP as u32);
-            self.store.read_many(start..end, &mut states);
-            let mut hashes = [0; GROUP];
-            let mut touched = 0;
-            for (state, hash) in states.chunks_exact(self.store.words).zip(&mut hashes) {
-                *hash = hash_of(self.layout.key(state));
-                touched |= table.bucket(table.home(*hash))[0];
-            }
-            std::hint::black_box(touched);
-            for (index, hash) in (start..end).zip(hashes) {
-                table.add(hash, index);
-            }
+        match self.store.words {
+            1 => self.enter_all::<1>(),
+            2 => self.enter_all::<2>(),
+            3 => self.enter_all::<3>(),
+            4 => self.enter_all::<4>(),
+            _ => self.enter_all::<0>(),
         }
         Ok(())
+    }
+
+    /// Adds all states to a table that is empty. `W` is as in [`Shard::insert_words`].
+    fn enter_all<const W: usize>(&mut self) {
+        let words = if W == 0 { self.store.words } else { W };
+        let mut state = vec![0; words];
+        for start in (0..self.store.len).step_by(GROUP) {
+            let end = self.store.len.min(start + GROUP as u32);
+            let mut hashes = [0; GROUP];
+            for (index, hash) in (start..end).zip(&mut hashes) {
+                self.store.read(index, &mut state[..words]);
+                *hash = hash_of(self.layout.key(&state));
+                prefetch(self.table.bucket(self.table.home(*hash)));
+            }
+            for (index, hash) in (start..end).zip(hashes) {
+                self.table.add(hash, index);
+            }
+        }
     }
 
     /// Packs all states anew; the table stays as it is. If there is no memory for that, nothing changes.

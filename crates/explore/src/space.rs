@@ -51,29 +51,69 @@ pub struct Successors<'a> {
 /// What one expansion has produced. Belongs to a walking thread and is used again and again.
 #[derive(Default)]
 pub(crate) struct Emitted {
-    /// Records of successors: the key, then the words of the packed row.
-    pub(crate) records: Vec<u64>,
-    /// How many successors.
-    pub(crate) count: usize,
+    /// Records of successors: the key, then the words of the packed row. Only the first [`Emitted::used`]
+    /// words are in use.
+    records: Vec<u64>,
+    used: usize,
     /// For every component the largest number that did not fit, or 0; empty if everything did fit. If
     /// not, the records are of no use.
     pub(crate) too_large: Vec<u32>,
     /// The label of the faulty step, if it is a step that is wrong; and the kind.
     pub(crate) reports: Vec<(Option<u64>, u64)>,
     /// Whether to keep labels and rows as they are, instead of packing.
-    pub(crate) keep: bool,
+    keep: bool,
     pub(crate) labels: Vec<u64>,
     pub(crate) rows: Vec<u32>,
 }
 
 impl Emitted {
+    /// One that keeps labels and rows as they are.
+    pub(crate) fn that_keeps() -> Emitted {
+        Emitted {
+            keep: true,
+            ..Emitted::default()
+        }
+    }
+
     fn clear(&mut self) {
-        self.records.clear();
-        self.count = 0;
+        self.used = 0;
         self.too_large.clear();
         self.reports.clear();
         self.labels.clear();
         self.rows.clear();
+    }
+
+    #[cold]
+    fn keep_patched(&mut self, label: u64, row: &[u32], changes: &[(usize, u32)]) {
+        let start = self.rows.len();
+        self.labels.push(label);
+        self.rows.extend_from_slice(row);
+        for &(component, number) in changes {
+            self.rows[start..][component] = number;
+        }
+    }
+
+    /// Records of key and words, one after the other.
+    pub(crate) fn records(&self) -> &[u64] {
+        &self.records[..self.used]
+    }
+
+    /// Room for one more record.
+    #[inline(always)]
+    fn record(&mut self, words: usize) -> (&mut u64, &mut [u64]) {
+        let start = self.used;
+        let end = start + 1 + words;
+        if end > self.records.len() {
+            self.grow(end);
+        }
+        self.used = end;
+        let (key, words) = self.records[start..end].split_at_mut(1);
+        (&mut key[0], words)
+    }
+
+    #[cold]
+    fn grow(&mut self, end: usize) {
+        self.records.resize(2 * end, 0);
     }
 
     #[cold]
@@ -120,11 +160,10 @@ impl<'a> Successors<'a> {
             self.out.rows.extend_from_slice(row);
             return;
         }
-        let records = &mut self.out.records;
-        let start = records.len();
-        records.resize(start + 1 + self.layout.words(), 0);
-        match self.layout.pack(row, &mut records[start + 1..]) {
-            Some(key) => records[start] = key,
+        let (first, words) = self.out.record(self.layout.words());
+        words.fill(0);
+        match self.layout.pack(row, words) {
+            Some(key) => *first = key,
             None => {
                 for (component, (&number, bits)) in row.iter().zip(self.layout.bits()).enumerate() {
                     if bits_of(number) > bits {
@@ -133,7 +172,6 @@ impl<'a> Successors<'a> {
                 }
             }
         }
-        self.out.count += 1;
     }
 
     /// A step called `label` leads to the expanded row with some components changed: pairs of component
@@ -149,33 +187,36 @@ impl<'a> Successors<'a> {
             "there is no row to patch"
         );
         if self.out.keep {
-            let start = self.out.rows.len();
-            self.out.labels.push(label);
-            self.out.rows.extend_from_slice(self.row);
-            for &(component, value) in changes {
-                self.out.rows[start + component] = value;
-            }
-            return;
+            return self.out.keep_patched(label, self.row, changes);
         }
-        let records = &mut self.out.records;
-        let start = records.len();
-        records.reserve(1 + self.base.len());
-        records.push(0);
-        for &word in self.base {
-            records.push(word);
+        let (first, words) = self.out.record(self.base.len());
+        // Most states have few words; calling a function to copy them takes longer than copying.
+        match (&mut *words, self.base) {
+            ([a], [x]) => *a = *x,
+            ([a, b], [x, y]) => (*a, *b) = (*x, *y),
+            (words, base) => words.copy_from_slice(base),
         }
         let mut key = self.key;
+        let mut fits = true;
         for &(component, number) in changes {
-            match self
-                .layout
-                .patch(&mut self.out.records[start + 1..], key, component, number)
-            {
+            match self.layout.patch(words, key, component, number) {
                 Some(new) => key = new,
-                None => self.out.note_too_large(self.row.len(), component, number),
+                None => fits = false,
             }
         }
-        self.out.records[start] = key;
-        self.out.count += 1;
+        *first = key;
+        if !fits {
+            self.note_too_large(changes);
+        }
+    }
+
+    #[cold]
+    fn note_too_large(&mut self, changes: &[(usize, u32)]) {
+        for &(component, number) in changes {
+            if !self.layout.fits(component, number) {
+                self.out.note_too_large(self.row.len(), component, number);
+            }
+        }
     }
 
     /// The expanded state itself is a finding of this kind.
