@@ -117,7 +117,7 @@ fn race_from(
         let same_place = replay.is_at(&events[b], &step)
             && step.location.map(|l| &replay.program.location(l).name)
                 == events[b].location.as_ref();
-        if !same_place || step.is_write() != writes(&events[b]) {
+        if !same_place || !(writes(&events[a]) || step.is_write()) {
             continue;
         }
         let transition = machine.code().thread(second_thread).transitions[step.transition].clone();

@@ -178,6 +178,10 @@ where
             StepKind::Flush => EventKind::Flush,
             StepKind::Rmw => EventKind::Rmw,
             StepKind::Fence => EventKind::Fence,
+            // A weaker fence does nothing, but may be mentioned.
+            StepKind::Local if self.is_fence(step) && event.kind == EventKind::Fence => {
+                EventKind::Fence
+            }
             StepKind::Local | StepKind::Error(_) => EventKind::Local,
             StepKind::AtomicBegin | StepKind::AtomicEnd => EventKind::Local,
             StepKind::Race => return Err("a race"),
@@ -204,6 +208,11 @@ where
             _ => check(event.issue.is_none(), "issue")?,
         }
         self.matches_message(candidate, event, step)
+    }
+
+    fn is_fence(&self, step: &Step) -> bool {
+        let transition = &self.machine.code().thread(step.thread).transitions[step.transition];
+        matches!(transition.op, Op::Fence(_))
     }
 
     /// Whether line and column of the event are those of the step's instruction.

@@ -1,0 +1,133 @@
+//! Compares searches with brute force on random programs, and validates every witness:
+//! `cargo run --release -p palisade-testkit --example soak -- CRITERION SECONDS [FIRST_SEED]`.
+//!
+//! CRITERION is one of safe, drf, trf, robust, persistent, reach, ra. Ends with status 1 and the smallest program that shows a mistake.
+
+use palisade_check::{Control, Criterion, Model, Options, Reductions, Verdict};
+use palisade_lang::Program;
+use palisade_testkit::{Shape, oracle, parse, random_sketch, shrink::shrink};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+struct Question {
+    shape: Shape,
+    model: Model,
+    criterion: Criterion,
+    expected: fn(&Program) -> Option<bool>,
+}
+
+fn question(name: &str) -> Option<Question> {
+    type Decide = fn(&Program) -> Option<bool>;
+    let (shape, model, criterion, expected): (Shape, Model, Criterion, Decide) = match name {
+        "safe" => (Shape::SC, Model::Sc, Criterion::Safe, oracle::sc_safe),
+        "drf" => (Shape::SC, Model::Sc, Criterion::Drf, oracle::sc_drf),
+        "trf" => (Shape::TSO, Model::Tso, Criterion::Trf, oracle::tso_trf),
+        "robust" => (
+            Shape::TSO,
+            Model::Tso,
+            Criterion::Robust,
+            oracle::tso_robust,
+        ),
+        "persistent" => (
+            Shape::TSO,
+            Model::Tso,
+            Criterion::Persistent,
+            oracle::tso_persistent,
+        ),
+        "reach" => (
+            Shape::TSO_REACH,
+            Model::Tso,
+            Criterion::Safe,
+            oracle::tso_safe,
+        ),
+        "ra" => (Shape::RA, Model::Ra, Criterion::Robust, oracle::ra_robust),
+        _ => return None,
+    };
+    Some(Question {
+        shape,
+        model,
+        criterion,
+        expected,
+    })
+}
+
+impl Question {
+    /// What is wrong with the search's answer for this program, if anything; `None` too where brute force or the search has no answer.
+    fn mistake(&self, program: &Program) -> Option<String> {
+        let expected = (self.expected)(program)?;
+        for reductions in [Reductions::ALL, Reductions::NONE] {
+            let mut options = Options::new(self.model, self.criterion);
+            options.reductions = reductions;
+            let control = Control {
+                cancel: &AtomicBool::new(false),
+                progress: &|_| {},
+            };
+            let answer = palisade_check::check(program, &options, &control).ok()?;
+            let found = match answer.verdict {
+                Verdict::Holds => true,
+                Verdict::Violated => false,
+                Verdict::Unknown(_) => continue,
+            };
+            let with = if reductions == Reductions::ALL {
+                ""
+            } else {
+                " without reductions"
+            };
+            if expected != found {
+                return Some(format!(
+                    "by the definition {expected}, by the search {found}{with}"
+                ));
+            }
+            if !found && answer.witnesses.is_empty() {
+                return Some(format!("violated, but without a witness{with}"));
+            }
+            for witness in &answer.witnesses {
+                if let Err(invalid) = palisade_validate::validate(program, witness) {
+                    return Some(format!("invalid witness{with}: {invalid}"));
+                }
+            }
+        }
+        None
+    }
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let Some(question) = arguments.next().and_then(|name| question(&name)) else {
+        eprintln!("safe, drf, trf, robust, persistent, reach or ra?");
+        std::process::exit(2);
+    };
+    let mut number = |default: u64| {
+        arguments
+            .next()
+            .and_then(|a| a.parse().ok())
+            .unwrap_or(default)
+    };
+    let (seconds, first) = (number(60), number(0));
+    let start = Instant::now();
+    let (mut programs, mut violated) = (0u64, 0u64);
+    for seed in first.. {
+        if start.elapsed() > Duration::from_secs(seconds) {
+            break;
+        }
+        let sketch = random_sketch(seed, &question.shape);
+        let Some(program) = parse(&sketch.to_string()) else {
+            continue;
+        };
+        programs += 1;
+        violated += u64::from((question.expected)(&program) == Some(false));
+        if let Some(mistake) = question.mistake(&program) {
+            let smallest = shrink(&sketch, |candidate| {
+                parse(&candidate.to_string()).is_some_and(|p| question.mistake(&p).is_some())
+            });
+            let text = smallest.to_string();
+            let last = parse(&text).and_then(|p| question.mistake(&p));
+            println!(
+                "seed {seed}: {mistake}\nsmallest: {}\n{text}",
+                last.unwrap_or_default()
+            );
+            std::process::exit(1);
+        }
+    }
+    println!("{programs} programs, {violated} of them violated, no mistake");
+}
