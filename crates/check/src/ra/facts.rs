@@ -1,0 +1,386 @@
+//! What can be known before the search: which locations need monitors, which values need to be told apart, and what each thread may
+//! still do from each control point on.
+
+use palisade_lang::{
+    Address, LocationId, Op, Order, Program, RegisterId, Relation, RmwAction, Thread,
+    Value,
+};
+use palisade_threads::Status;
+use palisade_threads::{LocalId, View};
+
+use super::sets::Set;
+
+/// A predicate on values that some instruction depends on: `value REL operand`.
+pub type Predicate = (Relation, Value);
+
+/// Which values of a location instructions can tell apart when they read stale: critical values (Def. 5.5), as classes.
+///
+/// Two values are in the same class if every instruction that may access the location treats them alike: it is enabled for both or for
+/// neither, and writes for both or for neither.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Classes {
+    /// Every value is a class of its own (`cas` with a computed expectation, an `atomic` block).
+    Single,
+    /// Values are told apart by these predicates only.
+    By(Vec<Predicate>),
+}
+
+/// With more predicates than this, values are not put into classes at all.
+const MOST_PREDICATES: usize = 64;
+
+impl Classes {
+    /// The class of a value, as a number that other values of the class share.
+    pub fn class(&self, value: Value) -> i64 {
+        match self {
+            Classes::Single => value,
+            Classes::By(predicates) => predicates
+                .iter()
+                .enumerate()
+                .fold(0u64, |class, (bit, (relation, operand))| {
+                    class | u64::from(relation.holds(value, *operand)) << bit
+                }) as i64,
+        }
+    }
+
+    fn add(&mut self, relation: Relation, operand: Option<Value>) {
+        match (operand, &mut *self) {
+            (_, Classes::Single) => {}
+            (None, _) => *self = Classes::Single,
+            (Some(operand), Classes::By(predicates)) => {
+                // `==` and `!=` tell the same values apart.
+                let relation = match relation {
+                    Relation::NotEqual => Relation::Equal,
+                    other => other,
+                };
+                if !predicates.contains(&(relation, operand)) {
+                    predicates.push((relation, operand));
+                }
+                if predicates.len() > MOST_PREDICATES {
+                    *self = Classes::Single;
+                }
+            }
+        }
+    }
+}
+
+/// What a thread may still do: sets of places (locations, and behind them the fences' own).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Future {
+    /// Locations that it may read without writing: load, `wait`, a `cas` that fails.
+    pub reads: Set,
+    /// Locations that it may store to.
+    pub stores: Set,
+    /// Locations that it may read-modify-write.
+    pub updates: Set,
+}
+
+impl Future {
+    fn nothing(places: usize) -> Self {
+        Future {
+            reads: Set::empty(places),
+            stores: Set::empty(places),
+            updates: Set::empty(places),
+        }
+    }
+
+    fn join(&mut self, other: &Future) -> bool {
+        let changed = self.reads.join(&other.reads);
+        let changed = self.stores.join(&other.stores) | changed;
+        self.updates.join(&other.updates) | changed
+    }
+
+    /// Whether it may write the place.
+    pub fn writes(&self, place: usize) -> bool {
+        self.stores.has(place) || self.updates.has(place)
+    }
+
+    /// Whether it may access the place.
+    pub fn touches(&self, place: usize) -> bool {
+        self.reads.has(place) || self.writes(place)
+    }
+}
+
+/// The facts about a program.
+#[derive(Debug)]
+pub struct Facts {
+    /// Locations, and one more place for the fences.
+    pub places: usize,
+    /// For each place that needs monitors, its number among these.
+    pub tracked: Vec<Option<usize>>,
+    /// How many there are.
+    pub tracked_count: usize,
+    /// By place.
+    pub classes: Vec<Classes>,
+    /// All different futures; number 0 is the one of a thread that has ended.
+    pub futures: Vec<Future>,
+    /// For each running thread and control point the number of the future.
+    by_point: Vec<Vec<u32>>,
+}
+
+impl Facts {
+    /// Analyses the program. `codes`: the code of each running thread.
+    pub fn new(program: &Program) -> Self {
+        let instances = program.instances();
+        let places = program.locations.len() + 1;
+        let mut facts = Facts {
+            places,
+            tracked: vec![None; places],
+            tracked_count: 0,
+            classes: vec![Classes::By(Vec::new()); places],
+            futures: vec![Future::nothing(places)],
+            by_point: Vec::new(),
+        };
+        let mut beginnings = Vec::new();
+        let mut known: Vec<(usize, Option<u32>, Vec<u32>)> = Vec::new();
+        for instance in &instances {
+            let code = instance.thread.index();
+            let thread = &program.threads[code];
+            let me = thread.me.map(|_| instance.copy);
+            let found = known
+                .iter()
+                .find(|(c, m, _)| *c == code && *m == me)
+                .map(|(_, _, by_point)| by_point.clone());
+            let by_point = found.unwrap_or_else(|| {
+                let by_point = facts.analyse(program, thread, me);
+                known.push((code, me, by_point.clone()));
+                by_point
+            });
+            beginnings.push(by_point[thread.initial.index()]);
+            facts.by_point.push(by_point);
+        }
+        for place in 0..places {
+            let nonatomic = program.locations.get(place).is_some_and(|l| l.nonatomic);
+            let futures = || beginnings.iter().map(|&f| &facts.futures[f as usize]);
+            let accessed = futures().filter(|f| f.touches(place)).count() > 1;
+            let written = futures().any(|f| f.writes(place));
+            // What only one thread accesses, or nobody writes, orders nothing and is never stale.
+            if !nonatomic && accessed && written {
+                facts.tracked[place] = Some(facts.tracked_count);
+                facts.tracked_count += 1;
+            }
+        }
+        facts
+    }
+
+    /// The place of the fences.
+    pub fn fence_place(&self) -> usize {
+        self.places - 1
+    }
+
+    /// The number of a thread's future.
+    pub fn future(&self, view: &mut View<'_>, instance: usize, code: usize, local: LocalId) -> u32 {
+        if view.status(code, local) != Status::Running {
+            return 0;
+        }
+        view.point(code, local)
+            .map_or(0, |point| self.by_point[instance][point.index()])
+    }
+
+    /// Finds the futures of one thread's points, and adds to the classes what its instructions tell apart.
+    fn analyse(&mut self, program: &Program, thread: &Thread, me: Option<u32>) -> Vec<u32> {
+        let constants = constants(program, thread, me);
+        let places = self.places;
+        let mut futures = vec![Future::nothing(places); thread.points.len()];
+        let mut own = Vec::new();
+        for transition in &thread.transitions {
+            let mut future = Future::nothing(places);
+            if let Some(registers) = &constants[transition.from.index()] {
+                let inside = thread.points[transition.from.index()].atomic;
+                self.add_access(program, &transition.op, registers, inside, &mut future);
+            }
+            own.push(future);
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (transition, future) in thread.transitions.iter().zip(&own).rev() {
+                let (from, to) = (transition.from.index(), transition.to.index());
+                if constants[from].is_none() {
+                    continue;
+                }
+                changed |= futures[from].join(future);
+                if from != to {
+                    let behind = futures[to].clone();
+                    changed |= futures[from].join(&behind);
+                }
+            }
+        }
+        futures.into_iter().map(|f| self.number(f)).collect()
+    }
+
+    fn number(&mut self, future: Future) -> u32 {
+        if let Some(known) = self.futures.iter().position(|f| *f == future) {
+            return known as u32;
+        }
+        self.futures.push(future);
+        self.futures.len() as u32 - 1
+    }
+
+    fn add_access(
+        &mut self,
+        program: &Program,
+        op: &Op,
+        registers: &[Option<Value>],
+        inside_block: bool,
+        future: &mut Future,
+    ) {
+        let constant = |e: &palisade_lang::RegisterExpr| evaluate(program, e, registers);
+        let (address, predicate) = match op {
+            Op::Fence(Order::SeqCst) => {
+                future.updates.insert(self.places - 1);
+                return;
+            }
+            Op::Load { address, .. } | Op::Store { address, .. } => (address, None),
+            Op::Wait {
+                address,
+                relation,
+                value,
+                ..
+            } => (address, Some((*relation, constant(value)))),
+            Op::Rmw {
+                address, action, ..
+            } => (
+                address,
+                match action {
+                    RmwAction::CompareAndSwap { expected, .. }
+                    | RmwAction::BlockingCompareAndSwap { expected, .. } => {
+                        Some((Relation::Equal, constant(expected)))
+                    }
+                    RmwAction::Fetch(..) | RmwAction::Exchange(_) => None,
+                },
+            ),
+            _ => return,
+        };
+        let predicate = if inside_block {
+            // What a block does may depend on the value in any way.
+            Some((Relation::Equal, None))
+        } else {
+            predicate
+        };
+        for place in locations(program, address, registers) {
+            match op {
+                Op::Load { .. } | Op::Wait { .. } => {
+                    future.reads.insert(place);
+                }
+                Op::Store { .. } if !inside_block => {
+                    future.stores.insert(place);
+                }
+                Op::Rmw { action, .. } => {
+                    future.updates.insert(place);
+                    if matches!(action, RmwAction::CompareAndSwap { .. }) {
+                        future.reads.insert(place);
+                    }
+                }
+                _ => {}
+            }
+            if inside_block {
+                future.reads.insert(place);
+                future.updates.insert(place);
+            }
+            if let Some((relation, operand)) = predicate {
+                self.classes[place].add(relation, operand);
+            }
+        }
+    }
+}
+
+fn evaluate(
+    program: &Program,
+    expr: &palisade_lang::RegisterExpr,
+    registers: &[Option<Value>],
+) -> Option<Value> {
+    expr.eval(program.domain, &mut |r| {
+        registers[r.index()].ok_or(palisade_lang::ProgramError::AssertionFailed)
+    })
+    .ok()
+}
+
+/// The locations that an address may name.
+fn locations(
+    program: &Program,
+    address: &Address<RegisterId>,
+    registers: &[Option<Value>],
+) -> Vec<usize> {
+    match address {
+        Address::Direct(location) => vec![location.index()],
+        Address::Element {
+            first,
+            length,
+            index,
+        } => match evaluate(program, index, registers) {
+            Some(index) if (0..Value::from(*length)).contains(&index) => {
+                vec![first.index() + index as usize]
+            }
+            _ => (first.index()..first.index() + *length as usize).collect(),
+        },
+        Address::Pointer(pointer) => match evaluate(program, pointer, registers) {
+            Some(address) => program
+                .location_at(address)
+                .map(LocationId::index)
+                .into_iter()
+                .collect(),
+            None => (0..program.locations.len()).collect(),
+        },
+    }
+}
+
+/// For each point that can be reached, the registers that always hold the same value there. `None` for other points.
+fn constants(
+    program: &Program,
+    thread: &Thread,
+    me: Option<u32>,
+) -> Vec<Option<Vec<Option<Value>>>> {
+    let mut known: Vec<Option<Vec<Option<Value>>>> = vec![None; thread.points.len()];
+    let mut start = vec![Some(0); thread.registers.len()];
+    if let (Some(register), Some(copy)) = (thread.me, me) {
+        start[register.index()] = Some(Value::from(copy));
+    }
+    known[thread.initial.index()] = Some(start);
+    let mut work = vec![thread.initial];
+    while let Some(point) = work.pop() {
+        let Some(registers) = known[point.index()].clone() else {
+            continue;
+        };
+        for transition in thread.outgoing(point) {
+            let mut after = registers.clone();
+            match &transition.op {
+                Op::Assign(register, expr) => {
+                    after[register.index()] =
+                        evaluate(program, expr, &registers).map(|v| program.domain.reduce(v));
+                }
+                Op::Assume(condition) | Op::Assert(condition) => {
+                    if evaluate(program, condition, &registers) == Some(0) {
+                        continue;
+                    }
+                }
+                Op::Load { register, .. } => after[register.index()] = None,
+                Op::Rmw { register, .. } | Op::Wait { register, .. } => {
+                    if let Some(register) = register {
+                        after[register.index()] = None;
+                    }
+                }
+                _ => {}
+            }
+            if merge(&mut known[transition.to.index()], after) {
+                work.push(transition.to);
+            }
+        }
+    }
+    known
+}
+
+fn merge(known: &mut Option<Vec<Option<Value>>>, new: Vec<Option<Value>>) -> bool {
+    let Some(old) = known else {
+        *known = Some(new);
+        return true;
+    };
+    let mut changed = false;
+    for (old, new) in old.iter_mut().zip(new) {
+        if *old != new && old.is_some() {
+            *old = None;
+            changed = true;
+        }
+    }
+    changed
+}
+
