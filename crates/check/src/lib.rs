@@ -4,6 +4,7 @@
 
 mod drf;
 mod persistent;
+mod ra;
 pub mod run;
 mod safe;
 pub mod sc;
@@ -99,6 +100,7 @@ pub fn check(
         (Model::Sc | Model::Tso, Criterion::Drf) => Ok(drf::check(program, options, control)),
         (Model::Tso, Criterion::Persistent) => Ok(persistent::check(program, options, control)),
         (Model::Tso, Criterion::Robust) => Ok(tso::robust::check(program, options, control)),
+        (Model::Ra, Criterion::Robust) => ra::robust(program, options, control),
         (model, criterion) => Err(Refusal {
             message: format!(
                 "`{}` under `{}` cannot be decided yet",

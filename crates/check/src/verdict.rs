@@ -39,6 +39,10 @@ pub struct Reductions {
     pub partial_order: bool,
     /// Dismiss statically what lies on no critical cycle.
     pub static_filter: bool,
+    /// Forget what a monitor says about things that can never matter again (RA).
+    pub monitors: bool,
+    /// Drop states that find nothing beyond what another state finds (RA).
+    pub subsumption: bool,
 }
 
 impl Reductions {
@@ -49,6 +53,8 @@ impl Reductions {
         symmetry: true,
         partial_order: true,
         static_filter: true,
+        monitors: true,
+        subsumption: true,
     };
     /// All off.
     pub const NONE: Reductions = Reductions {
@@ -57,6 +63,8 @@ impl Reductions {
         symmetry: false,
         partial_order: false,
         static_filter: false,
+        monitors: false,
+        subsumption: false,
     };
 }
 

@@ -175,7 +175,13 @@ mod tests {
     #[test]
     fn rows_keep_their_numbers_when_the_packing_widens() {
         let mut bases = Bases::new(3);
-        let rows = [[0, 1, 2], [3, 3, 3], [4, 0, 0], [0, u32::MAX, 70_000], [9, 9, 9]];
+        let rows = [
+            [0, 1, 2],
+            [3, 3, 3],
+            [4, 0, 0],
+            [0, u32::MAX, 70_000],
+            [9, 9, 9],
+        ];
         for (number, row) in rows.iter().enumerate() {
             assert_eq!(bases.number(row), number as u32);
         }

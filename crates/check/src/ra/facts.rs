@@ -2,8 +2,7 @@
 //! still do from each control point on.
 
 use palisade_lang::{
-    Address, LocationId, Op, Order, Program, RegisterId, Relation, RmwAction, Thread,
-    Value,
+    Address, LocationId, Op, Order, Program, RegisterId, Relation, RmwAction, Thread, Value,
 };
 use palisade_threads::Status;
 use palisade_threads::{LocalId, View};
@@ -33,12 +32,14 @@ impl Classes {
     pub fn class(&self, value: Value) -> i64 {
         match self {
             Classes::Single => value,
-            Classes::By(predicates) => predicates
-                .iter()
-                .enumerate()
-                .fold(0u64, |class, (bit, (relation, operand))| {
-                    class | u64::from(relation.holds(value, *operand)) << bit
-                }) as i64,
+            Classes::By(predicates) => {
+                predicates
+                    .iter()
+                    .enumerate()
+                    .fold(0u64, |class, (bit, (relation, operand))| {
+                        class | u64::from(relation.holds(value, *operand)) << bit
+                    }) as i64
+            }
         }
     }
 
@@ -383,4 +384,3 @@ fn merge(known: &mut Option<Vec<Option<Value>>>, new: Vec<Option<Value>>) -> boo
     }
     changed
 }
-

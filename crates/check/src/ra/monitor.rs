@@ -320,11 +320,11 @@ pub struct Outlook {
 #[derive(Clone, Debug, Default)]
 pub struct ThreadOutlook {
     /// Locations that it may read without writing.
-    pub reads: Vec<u64>,
+    reads: Vec<u64>,
     /// Locations that it may store to.
-    pub stores: Vec<u64>,
+    stores: Vec<u64>,
     /// Locations that it may update.
-    pub updates: Vec<u64>,
+    updates: Vec<u64>,
     /// Slots that it could read stale: those of `reads`.
     read_slots: Vec<u64>,
     /// Slots that it could overwrite stale: those of `stores` and `updates`.
@@ -336,6 +336,16 @@ pub struct ThreadOutlook {
 }
 
 impl ThreadOutlook {
+    /// From sets of monitored locations.
+    pub fn new(reads: Vec<u64>, stores: Vec<u64>, updates: Vec<u64>) -> Self {
+        ThreadOutlook {
+            reads,
+            stores,
+            updates,
+            ..ThreadOutlook::default()
+        }
+    }
+
     fn may_read(&self, x: usize) -> bool {
         has(&self.reads, x)
     }
@@ -500,7 +510,10 @@ impl Layout {
             }
         };
         for (thread, may) in outlook.threads.iter().enumerate() {
-            for (all, range) in [(&*direct, self.v(thread)), (&*direct_rmw, self.v_rmw(thread))] {
+            for (all, range) in [
+                (&*direct, self.v(thread)),
+                (&*direct_rmw, self.v_rmw(thread)),
+            ] {
                 set.clear();
                 set.extend_from_slice(&all[thread * kw..][..kw]);
                 gather(all, kw, &may.ra_reach, set);
@@ -538,7 +551,13 @@ impl Layout {
     }
 
     /// Rule 3.
-    fn saturate(&self, monitor: &mut [u64], outlook: &Outlook, threats: &[u64], set: &mut Vec<u64>) {
+    fn saturate(
+        &self,
+        monitor: &mut [u64],
+        outlook: &Outlook,
+        threats: &[u64],
+        set: &mut Vec<u64>,
+    ) {
         let lw = self.location_words;
         let mask = |reached: &[usize], into: &mut Vec<u64>| {
             into.clear();

@@ -326,7 +326,9 @@ impl<'f, 'p> Search<'f, 'p> {
             return Some(Stopped::Timeout);
         }
         // Growing a table needs the old and the new one for a moment.
-        if self.options.memory.is_some_and(|m| self.bytes() * 2 > m) || self.nodes.len() as u32 >= NONE - 1024 * 1024 {
+        if self.options.memory.is_some_and(|m| self.bytes() * 2 > m)
+            || self.nodes.len() as u32 >= NONE - 1024 * 1024
+        {
             return Some(Stopped::Memory);
         }
         None
@@ -347,8 +349,7 @@ impl<'f, 'p> Search<'f, 'p> {
         let mut at = self.heads[base as usize];
         while at != NONE {
             let node = self.nodes[at as usize];
-            if node.monitor == monitor
-                || subsumption && self.monitors.covers(node.monitor, monitor)
+            if node.monitor == monitor || subsumption && self.monitors.covers(node.monitor, monitor)
             {
                 return;
             }
@@ -414,12 +415,11 @@ impl<'f, 'p> Search<'f, 'p> {
             .iter()
             .map(|&future| {
                 let future: &Future = &facts.futures[future as usize];
-                ThreadOutlook {
-                    reads: set(&|place| future.reads.has(place)),
-                    stores: set(&|place| future.stores.has(place)),
-                    updates: set(&|place| future.updates.has(place)),
-                    ..ThreadOutlook::default()
-                }
+                ThreadOutlook::new(
+                    set(&|place| future.reads.has(place)),
+                    set(&|place| future.stores.has(place)),
+                    set(&|place| future.updates.has(place)),
+                )
             })
             .collect();
         let number = self.outlooks.len() as u32;
@@ -463,8 +463,9 @@ impl<'f, 'p> Search<'f, 'p> {
             return known.result;
         }
         self.monitor.clear();
-        self.monitor
-            .extend_from_slice(&self.monitors.rows[monitor as usize * self.monitors.words..][..self.monitors.words]);
+        self.monitor.extend_from_slice(
+            &self.monitors.rows[monitor as usize * self.monitors.words..][..self.monitors.words],
+        );
         if let Some(access) = access {
             self.layout.apply(
                 &mut self.monitor,
@@ -676,12 +677,7 @@ impl<'f, 'p> Search<'f, 'p> {
     }
 
     /// Calls `visit` for every step of a state.
-    fn expand(
-        &mut self,
-        row: &[u32],
-        monitor: u32,
-        visit: &mut dyn FnMut(&mut Self, Target<'_>),
-    ) {
+    fn expand(&mut self, row: &[u32], monitor: u32, visit: &mut dyn FnMut(&mut Self, Target<'_>)) {
         let threads = self.frame.thread_count();
         for thread in 0..threads {
             if self
@@ -754,7 +750,15 @@ impl<'f, 'p> Search<'f, 'p> {
                         action,
                         outcome,
                     };
-                    self.arrive(taken, outlook, monitor, access, &mut new_row, &mut from, visit);
+                    self.arrive(
+                        taken,
+                        outlook,
+                        monitor,
+                        access,
+                        &mut new_row,
+                        &mut from,
+                        visit,
+                    );
                 }
             }
         }
@@ -803,7 +807,15 @@ impl<'f, 'p> Search<'f, 'p> {
                 action,
                 outcome,
             };
-            self.arrive(taken, outlook, monitor, access, &mut new_row, &mut from, visit);
+            self.arrive(
+                taken,
+                outlook,
+                monitor,
+                access,
+                &mut new_row,
+                &mut from,
+                visit,
+            );
         }
     }
 
@@ -878,7 +890,7 @@ impl<'f, 'p> Search<'f, 'p> {
 
     /// The steps from an initial state to this one, with threads under their own names: `who[component]` at the end says which
     /// running thread stands in which component of the last row.
-    pub fn path(&mut self, node: u32) -> (Vec<StepTaken>, Vec<usize>) {
+    fn path(&mut self, node: u32) -> (Vec<StepTaken>, Vec<usize>) {
         let mut chain = vec![node];
         let mut at = node;
         while self.nodes[at as usize].parent != at {
@@ -907,6 +919,32 @@ impl<'f, 'p> Search<'f, 'p> {
             }
         }
         (steps, who)
+    }
+
+    /// What leads to a violation: the initial row, the steps, and the violation, all with threads at their own places.
+    pub fn story(
+        &mut self,
+        node: u32,
+        violation: Violation,
+    ) -> (Vec<u32>, Vec<StepTaken>, Violation) {
+        let mut first = node;
+        while self.nodes[first as usize].parent != first {
+            first = self.nodes[first as usize].parent;
+        }
+        let mut row = vec![0; self.frame.width()];
+        self.bases.get(self.nodes[first as usize].base, &mut row);
+        let (steps, who) = self.path(node);
+        let violation = match violation {
+            Violation::Stale { thread, action } => Violation::Stale {
+                thread: who[thread],
+                action,
+            },
+            Violation::Race { first, second } => Violation::Race {
+                first: (who[first.0], first.1),
+                second: (who[second.0], second.1),
+            },
+        };
+        (row, steps, violation)
     }
 
     /// The view and the blocks' ways, for whoever replays a path.

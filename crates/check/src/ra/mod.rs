@@ -1,0 +1,174 @@
+//! Robustness against release/acquire (paper 003): the SC walk with monitors.
+//!
+//! `facts` says what is known before the search, `monitor` is SCM (Figures 5 and 6), `search` the walk (Theorems 5.3 and 6.2),
+//! `witness` turns a path into an execution graph. `blocks` takes an `atomic` block as the read-modify-write that it is.
+
+mod bases;
+mod blocks;
+mod facts;
+mod monitor;
+mod search;
+mod sets;
+mod witness;
+
+use std::time::Instant;
+
+use palisade_lang::{Copies, Program, Span, Thread};
+use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
+
+use crate::state::Frame;
+use crate::{Answer, Control, ERROR_NOTE, Options, Refusal, Stats, Verdict};
+use facts::Facts;
+use search::{End, Search, Stopped};
+use witness::Replay;
+
+/// Said where orders were read as fences.
+const SEQCST_NOTE: &str = "every `seqcst` access was read as fence, access, fence";
+
+/// Room for so many slots at first; it doubles when that is not enough.
+const FIRST_SLOTS: usize = 64;
+
+/// Decides `robust` under RA.
+pub(crate) fn robust(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    let start = Instant::now();
+    let fenced;
+    let accepted = if options.seqcst_as_fences {
+        fenced = with_seqcst_fences(program);
+        &fenced
+    } else {
+        program
+    };
+    if let Some(refused) = refusal(accepted) {
+        return Err(Refusal {
+            message: refused.message,
+            span: Some(refused.span),
+        });
+    }
+    let (program, names) = prepared(accepted, options.reductions.symmetry);
+    let frame = Frame::new(&program, &options.reductions);
+    let facts = Facts::new(&program);
+    let mut answer = Answer {
+        verdict: Verdict::Holds,
+        witnesses: Vec::new(),
+        stats: Stats {
+            queries: 1,
+            ..Stats::default()
+        },
+        notes: Vec::new(),
+    };
+    if options.seqcst_as_fences {
+        answer.notes.push(SEQCST_NOTE.to_owned());
+    }
+    let mut slots = FIRST_SLOTS;
+    loop {
+        let mut search = Search::new(&frame, &facts, options, slots);
+        let end = search.run(start, control);
+        let bytes = search.bytes();
+        answer.stats.states = search.states();
+        answer.stats.transitions = search.transitions;
+        answer.stats.peak_memory_bytes = answer.stats.peak_memory_bytes.max(bytes);
+        match end {
+            End::TooManySlots => {
+                slots *= 2;
+                continue;
+            }
+            End::Robust => {}
+            End::Violated(node, violation) => {
+                answer.verdict = Verdict::Violated;
+                let (row, steps, violation) = search.story(node, violation);
+                let (view, blocks) = search.tools();
+                let replay = Replay {
+                    frame: &frame,
+                    view,
+                    blocks,
+                    names: &names,
+                };
+                answer
+                    .witnesses
+                    .extend(replay.witness(row, &steps, &violation));
+                debug_assert!(
+                    !answer.witnesses.is_empty(),
+                    "a violation without a witness"
+                );
+            }
+            End::Stopped(stopped) => {
+                let why = match stopped {
+                    Stopped::Timeout => "the time limit is reached",
+                    Stopped::Memory => "the memory limit is reached",
+                    Stopped::Cancelled => "it was interrupted",
+                };
+                answer.verdict = Verdict::Unknown(format!(
+                    "{why}; {} states were seen, and none of them is a violation",
+                    search.states()
+                ));
+            }
+        }
+        if search.error_seen {
+            answer.notes.push(ERROR_NOTE.to_owned());
+        }
+        answer.stats.wall = start.elapsed();
+        return Ok(answer);
+    }
+}
+
+/// The program as the search wants it, and the names of its running threads in the user's program.
+///
+/// What must never be is left out, because only `safe` asks for it and it would make steps visible. Threads that have the same code are
+/// made copies of one, so that they count as interchangeable.
+fn prepared(program: &Program, merge: bool) -> (Program, Vec<String>) {
+    let mut prepared = program.clone();
+    prepared.nevers.clear();
+    let mut threads: Vec<(Thread, Thread, Vec<String>)> = Vec::new();
+    for thread in &program.threads {
+        let copies = match thread.copies {
+            Copies::One => 1,
+            Copies::Fixed(copies) => copies,
+            Copies::Any => 0,
+        };
+        let names = (0..copies).map(|copy| thread.copy_name(copy));
+        let bare = without_names(thread);
+        let same = threads
+            .iter_mut()
+            .find(|(_, other, _)| merge && thread.me.is_none() && *other == bare);
+        match same {
+            Some((first, _, all)) => {
+                all.extend(names);
+                first.copies = Copies::Fixed(all.len() as u32);
+            }
+            None => threads.push((thread.clone(), bare, names.collect())),
+        }
+    }
+    let mut names = Vec::new();
+    prepared.threads.clear();
+    for (thread, _, of_copies) in threads {
+        prepared.threads.push(thread);
+        names.extend(of_copies);
+    }
+    (prepared, names)
+}
+
+/// What a thread does, without what things are called and where they stand.
+fn without_names(thread: &Thread) -> Thread {
+    let mut thread = thread.clone();
+    thread.name.clear();
+    thread.copies = Copies::One;
+    thread.span = Span::default();
+    thread.labels.clear();
+    for point in &mut thread.points {
+        point.name = None;
+        point.place = None;
+        point.span = Span::default();
+    }
+    for register in &mut thread.registers {
+        register.name = None;
+        register.span = Span::default();
+    }
+    for transition in &mut thread.transitions {
+        transition.span = Span::default();
+    }
+    thread
+}
