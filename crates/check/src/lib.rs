@@ -101,6 +101,7 @@ pub fn check(
         (Model::Tso, Criterion::Persistent) => Ok(persistent::check(program, options, control)),
         (Model::Tso, Criterion::Robust) => Ok(tso::robust::check(program, options, control)),
         (Model::Ra, Criterion::Robust) => ra::robust(program, options, control),
+        (Model::Ra, Criterion::Safe) => ra::safe(program, options, control),
         (model, criterion) => Err(Refusal {
             message: format!(
                 "`{}` under `{}` cannot be decided yet",

@@ -17,7 +17,7 @@ use palisade_lang::{Copies, Program, Span, Thread};
 use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
 
 use crate::state::Frame;
-use crate::{Answer, Control, ERROR_NOTE, Options, Refusal, Stats, Verdict};
+use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
 use facts::Facts;
 use search::{End, Search, Stopped};
 use witness::Replay;
@@ -35,20 +35,8 @@ pub(crate) fn robust(
     control: &Control<'_>,
 ) -> Result<Answer, Refusal> {
     let start = Instant::now();
-    let fenced;
-    let accepted = if options.seqcst_as_fences {
-        fenced = with_seqcst_fences(program);
-        &fenced
-    } else {
-        program
-    };
-    if let Some(refused) = refusal(accepted) {
-        return Err(Refusal {
-            message: refused.message,
-            span: Some(refused.span),
-        });
-    }
-    let (program, names) = prepared(accepted, options.reductions.symmetry);
+    let accepted = check_meaning(program, options)?;
+    let (program, names) = prepared(&accepted, options.reductions.symmetry);
     let frame = Frame::new(&program, &options.reductions);
     let facts = Facts::new(&program);
     let mut answer = Answer {
@@ -112,6 +100,73 @@ pub(crate) fn robust(
         }
         answer.stats.wall = start.elapsed();
         return Ok(answer);
+    }
+}
+
+/// Decides `safe` under RA as far as SC and robustness say: a robust program does under RA what it does under SC.
+pub(crate) fn safe(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    let start = Instant::now();
+    // Fences change nothing under SC; only the search for stale accesses sees them.
+    let question = |model, criterion| Options {
+        model,
+        criterion,
+        timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
+        ..options.clone()
+    };
+    let mut under_sc = crate::safe::check(program, &question(Model::Sc, Criterion::Safe), control);
+    if under_sc.verdict == Verdict::Violated {
+        // A program that has no meaning under RA has no verdict either.
+        check_meaning(program, options)?;
+        under_sc
+            .notes
+            .push("the run that shows it is possible under SC already".to_owned());
+        return Ok(under_sc);
+    }
+    let mut answer = robust(program, &question(Model::Ra, Criterion::Robust), control)?;
+    answer.stats.states += under_sc.stats.states;
+    answer.stats.transitions += under_sc.stats.transitions;
+    answer.stats.queries += under_sc.stats.queries;
+    answer.stats.wall = start.elapsed();
+    answer.stats.peak_memory_bytes = answer
+        .stats
+        .peak_memory_bytes
+        .max(under_sc.stats.peak_memory_bytes);
+    answer.verdict = match (answer.verdict, under_sc.verdict) {
+        (Verdict::Holds, Verdict::Holds) => {
+            answer.notes.push(
+                "the program is robust: under RA it does what it does under SC, and there it is safe"
+                    .to_owned(),
+            );
+            Verdict::Holds
+        }
+        (Verdict::Violated, _) => Verdict::Unknown(
+            "the program is safe under SC but not robust against RA: it has behaviours that SC does not have, \
+             and whether one of them is a violation is not decided"
+                .to_owned(),
+        ),
+        (Verdict::Unknown(why), _) | (_, Verdict::Unknown(why)) => Verdict::Unknown(why),
+        (Verdict::Holds, Verdict::Violated) => Verdict::Violated,
+    };
+    Ok(answer)
+}
+
+/// The program with its orders read as the options say, if it has a meaning under RA.
+fn check_meaning(program: &Program, options: &Options) -> Result<Program, Refusal> {
+    let accepted = if options.seqcst_as_fences {
+        with_seqcst_fences(program)
+    } else {
+        program.clone()
+    };
+    match refusal(&accepted) {
+        None => Ok(accepted),
+        Some(refused) => Err(Refusal {
+            message: refused.message,
+            span: Some(refused.span),
+        }),
     }
 }
 

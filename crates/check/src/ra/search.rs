@@ -150,7 +150,15 @@ struct Remembered {
     result: u32,
 }
 
-const REMEMBERED: usize = 1 << 18;
+const FIRST_REMEMBERED: usize = 1 << 8;
+const MOST_REMEMBERED: usize = 1 << 20;
+
+const FORGOTTEN: Remembered = Remembered {
+    monitor: NONE,
+    outlook: NONE,
+    access: 0,
+    result: 0,
+};
 
 /// The search.
 pub struct Search<'f, 'p> {
@@ -168,6 +176,8 @@ pub struct Search<'f, 'p> {
     heads: Vec<u32>,
     nodes: Vec<Node>,
     remembered: Vec<Remembered>,
+    /// How often a step was not remembered since there is this much room for them.
+    missed: usize,
     blocks: Blocks,
     scratch: Scratch,
     monitor: Vec<u64>,
@@ -215,15 +225,8 @@ impl<'f, 'p> Search<'f, 'p> {
             bases: Bases::new(frame.width()),
             heads: Vec::new(),
             nodes: Vec::new(),
-            remembered: vec![
-                Remembered {
-                    monitor: NONE,
-                    outlook: NONE,
-                    access: 0,
-                    result: 0,
-                };
-                REMEMBERED
-            ],
+            remembered: vec![FORGOTTEN; FIRST_REMEMBERED],
+            missed: 0,
             blocks: Blocks::default(),
             scratch: Scratch::default(),
             monitor: Vec::new(),
@@ -238,16 +241,6 @@ impl<'f, 'p> Search<'f, 'p> {
     /// How many states are stored.
     pub fn states(&self) -> u64 {
         self.nodes.len() as u64
-    }
-
-    /// How many of them differ in the program's state.
-    pub fn bases(&self) -> u64 {
-        self.bases.len() as u64
-    }
-
-    /// How many different monitors there were.
-    pub fn monitors(&self) -> u64 {
-        (self.monitors.rows.len() / self.monitors.words) as u64
     }
 
     /// How many bytes the search holds.
@@ -457,7 +450,7 @@ impl<'f, 'p> Search<'f, 'p> {
         let key = (u64::from(monitor) << 32 | u64::from(outlook))
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .wrapping_add(code.wrapping_mul(0xd6e8_feb8_6659_fd93));
-        let at = (key >> 40) as usize % REMEMBERED;
+        let mut at = (key >> 40) as usize & (self.remembered.len() - 1);
         let known = self.remembered[at];
         if known.monitor == monitor && known.outlook == outlook && known.access == code {
             return known.result;
@@ -475,6 +468,14 @@ impl<'f, 'p> Search<'f, 'p> {
             );
         }
         let result = self.finish_monitor(outlook);
+        self.missed += 1;
+        if self.missed > 2 * self.remembered.len() && self.remembered.len() < MOST_REMEMBERED {
+            let room = self.remembered.len() * 4;
+            self.remembered.clear();
+            self.remembered.resize(room, FORGOTTEN);
+            self.missed = 0;
+            at = (key >> 40) as usize & (room - 1);
+        }
         self.remembered[at] = Remembered {
             monitor,
             outlook,
