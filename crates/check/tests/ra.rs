@@ -4,6 +4,7 @@ use palisade_check::{Control, Criterion, Model, Options, Progress, Reductions, V
 use palisade_lang::Program;
 use palisade_testkit::oracle::ra_robust;
 use palisade_testkit::{Shape, compare, program};
+use palisade_validate::validate;
 use std::sync::atomic::AtomicBool;
 
 /// Random programs of which enough are not robust.
@@ -29,7 +30,9 @@ fn is_robust_with(program: &Program, reductions: Reductions) -> Option<bool> {
         Verdict::Violated => {
             let witness = answer.witnesses.first();
             let witness = witness.expect("every violation has a witness");
-            assert_eq!(witness.cycle.is_empty(), witness.pattern.is_some());
+            if let Err(invalid) = validate(program, witness) {
+                panic!("{invalid}\n{}\n{witness:#?}", program.source.text());
+            }
             Some(false)
         }
         Verdict::Unknown(why) => panic!("{why}"),

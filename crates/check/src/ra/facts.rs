@@ -119,7 +119,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Analyses the program. `codes`: the code of each running thread.
+    /// Analyses the program.
     pub fn new(program: &Program) -> Self {
         let instances = program.instances();
         let places = program.locations.len() + 1;
@@ -349,10 +349,10 @@ fn constants(
                     after[register.index()] =
                         evaluate(program, expr, &registers).map(|v| program.domain.reduce(v));
                 }
-                Op::Assume(condition) | Op::Assert(condition) => {
-                    if evaluate(program, condition, &registers) == Some(0) {
-                        continue;
-                    }
+                Op::Assume(condition) | Op::Assert(condition)
+                    if evaluate(program, condition, &registers) == Some(0) =>
+                {
+                    continue;
                 }
                 Op::Load { register, .. } => after[register.index()] = None,
                 Op::Rmw { register, .. } | Op::Wait { register, .. } => {

@@ -439,8 +439,9 @@ fn closure(count: usize, related: impl Fn(usize, usize) -> bool) -> Vec<Vec<bool
     for middle in 0..count {
         for from in 0..count {
             if reach[from][middle] {
-                for to in 0..count {
-                    reach[from][to] |= reach[middle][to];
+                let behind = reach[middle].clone();
+                for (to, further) in reach[from].iter_mut().zip(behind) {
+                    *to |= further;
                 }
             }
         }

@@ -516,8 +516,8 @@ impl<'f, 'p> Search<'f, 'p> {
     /// Looks for a violation in a state: Theorem 5.3 for each access that some thread could do next, and races.
     fn violation(&mut self, row: &[u32], monitor: u32) -> Option<Violation> {
         let mut plain: Vec<(usize, usize, LocationId, bool)> = Vec::new();
-        for thread in 0..self.frame.thread_count() {
-            let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
+        for (thread, &code) in self.frame.codes.iter().enumerate() {
+            let local = LocalId(row[thread]);
             if self.view.is_atomic(code, local) {
                 // Only a thread that got stuck in a block stands inside one, and then nothing happens any more.
                 return None;
@@ -680,13 +680,8 @@ impl<'f, 'p> Search<'f, 'p> {
     /// Calls `visit` for every step of a state.
     fn expand(&mut self, row: &[u32], monitor: u32, visit: &mut dyn FnMut(&mut Self, Target<'_>)) {
         let threads = self.frame.thread_count();
-        for thread in 0..threads {
-            if self
-                .view
-                .is_atomic(self.frame.codes[thread], LocalId(row[thread]))
-            {
-                return;
-            }
+        if self.frame.atomic_thread(&mut self.view, row).is_some() {
+            return;
         }
         let outlook = self.outlook(row);
         let alone = if self.options.reductions.partial_order {
