@@ -233,6 +233,14 @@ pub struct SearchArgs {
     /// Do not dismiss anything without a search.
     #[arg(long)]
     pub no_static_filter: bool,
+
+    /// Do not forget what the monitors of release/acquire say about things that can never matter again.
+    #[arg(long)]
+    pub no_monitors: bool,
+
+    /// Do not drop states that find nothing beyond what another state finds.
+    #[arg(long)]
+    pub no_subsumption: bool,
 }
 
 #[derive(Args, Debug)]

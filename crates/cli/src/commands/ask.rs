@@ -123,6 +123,8 @@ pub fn options(model: Model, criterion: Criterion, all: bool, search: &SearchArg
             symmetry: !search.no_symmetry,
             partial_order: !search.no_partial_order,
             static_filter: !search.no_static_filter,
+            monitors: !search.no_monitors,
+            subsumption: !search.no_subsumption,
         },
         all_locations: search.all_locations,
         all,
