@@ -1,7 +1,7 @@
 //! From a path in a state space back to a run of the program.
 
 use palisade_explore::Finding;
-use palisade_lang::{Expr, LocationId, Program, ProgramError, StateAtom};
+use palisade_lang::{Expr, LocationId, Order, Program, ProgramError, StateAtom};
 use palisade_memory::{Event, EventKind};
 use palisade_threads::{ActionKind, LocalId, View, visit_state_atoms};
 
@@ -204,6 +204,8 @@ pub fn events(program: &Program, run: &Run, names: &[String]) -> Vec<Event> {
     let last = run.steps.len().wrapping_sub(1);
     for (index, step) in run.steps.iter().enumerate() {
         let kind = match step.kind {
+            // Weaker fences do nothing.
+            ActionKind::Fence(order) if order != Order::SeqCst => continue,
             ActionKind::Local => continue,
             ActionKind::Error(_) if index != last => continue,
             ActionKind::Error(_) | ActionKind::AtomicBegin | ActionKind::AtomicEnd => {

@@ -112,7 +112,7 @@ pub(crate) struct AttackSpace<'f, 'p> {
     overtaking: Vec<Vec<u64>>,
     /// For each code, how many instructions the codes before it have.
     first_instruction: Vec<u32>,
-    /// For each code and instruction, whether an attack may begin with this store.
+    /// For each running thread and instruction, whether an attack may begin with this store.
     may_begin: Vec<Vec<bool>>,
     /// Explore independent accesses of `τ1` in one order only.
     partial_order: bool,
@@ -289,14 +289,16 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                 let taken = view.action(code, local, action);
                 let point = view.point(code, local).map_or(0, |p| p.0);
                 let access = match execute(frame, view, row, taken.kind) {
-                    Ok(Some(access)) if !matches!(taken.kind, ActionKind::Error(_)) => access,
+                    Ok(Some(access)) => access,
                     Ok(None) => continue,
-                    // A thread that stops leaves no trace.
-                    Ok(Some(_)) | Err(_) => {
+                    Err(_) => {
                         self.error_seen.store(true, Relaxed);
                         continue;
                     }
                 };
+                if let ActionKind::Error(_) = taken.kind {
+                    self.error_seen.store(true, Relaxed);
+                }
                 let written = access
                     .written
                     .map(|(location, value)| (frame.component(location), view.value_id(value)));
@@ -328,7 +330,7 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                     };
                     if order == Order::SeqCst
                         || inside.is_some()
-                        || !self.may_begin[code][taken.transition as usize]
+                        || !self.may_begin[instance][taken.transition as usize]
                     {
                         continue;
                     }
@@ -367,7 +369,7 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                 location, order, ..
             } = taken.kind
                 && order != Order::SeqCst
-                && self.may_begin[code][taken.transition as usize]
+                && self.may_begin[instance][taken.transition as usize]
             {
                 let to = frame.program().threads[code].transitions[taken.transition as usize].to;
                 if self.overtaking[code][to.index()] != 0 {

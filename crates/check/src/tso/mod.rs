@@ -55,6 +55,8 @@
 //! that others may access, makes its thread unfit for such a set. (Where nobody else may access its location, no cycle is closed by it.)
 
 mod attack;
+mod filter;
 mod overtake;
 pub(crate) mod robust;
+mod values;
 mod witness;

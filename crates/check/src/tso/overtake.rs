@@ -1,6 +1,6 @@
 //! What can be known about overtaking without running a program: which loads may follow a store with no fence between.
 
-use palisade_lang::{Address, LocationId, Op, Order, PointId, Program, RegisterId, Thread};
+use palisade_lang::{Address, LocationId, Op, Order, PointId, RegisterId, Thread};
 use palisade_threads::Footprint;
 
 /// For each point of a thread's code the locations that it may load before it has to wait for its buffer, folded to 64 bits.
@@ -60,8 +60,7 @@ pub(crate) struct Pairs {
 }
 
 /// All pairs of a store and a load of a thread's code.
-pub(crate) fn pairs(program: &Program, thread: &Thread) -> Pairs {
-    let _ = program;
+pub(crate) fn pairs(thread: &Thread) -> Pairs {
     let mut pairs = Pairs::default();
     let stores =
         thread.transitions.iter().enumerate().filter(|(_, t)| {

@@ -1,46 +1,39 @@
 //! `robust` under TSO: no attack is feasible.
 
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use palisade_lang::Program;
 
 use super::attack::AttackSpace;
-use super::overtake::pairs;
+use super::filter::{Attacks, attacks};
 use super::witness::witness;
 use crate::search::search;
 use crate::state::Frame;
-use crate::{Answer, Control, Options, Verdict};
+use crate::{Answer, Control, Options, Stats, Verdict};
 
 /// Decides `robust` under TSO.
 pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
     // What a `never` says is no part of a trace.
+    let start = Instant::now();
     let mut program = program.clone();
     program.nevers.clear();
     let program = &program;
-    let frame = Frame::new(program, &options.reductions);
-    let mut all_pairs = 0;
-    let mut open_pairs = 0;
-    let mut may_begin: Vec<Vec<bool>> = Vec::new();
-    for thread in &program.threads {
-        let pairs = pairs(program, thread);
-        all_pairs += pairs.all;
-        open_pairs += pairs.open.len() as u64;
-        let mut may = vec![false; thread.transitions.len()];
-        for &(store, _) in &pairs.open {
-            may[store as usize] = true;
-        }
-        may_begin.push(may);
+    let attacks = attacks(program, options.reductions.static_filter);
+    if attacks.left == 0 {
+        return dismissed(&attacks, start.elapsed());
     }
+    let frame = Frame::new(program, &options.reductions);
     let space = AttackSpace::new(
         &frame,
         options.reductions.partial_order,
         options.reductions.static_filter,
         options.all,
-        may_begin,
+        attacks.may_begin,
     );
     let (outcome, mut answer) = search(&space, options, control);
-    answer.stats.queries = open_pairs;
-    answer.stats.pruned = all_pairs - open_pairs;
+    answer.stats.queries = attacks.left;
+    answer.stats.pruned = attacks.all - attacks.left;
     let mut view = frame.threads.view();
     for finding in &outcome.findings {
         answer.verdict = Verdict::Violated;
@@ -53,4 +46,18 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
         answer.notes.push(crate::ERROR_NOTE.into());
     }
     answer
+}
+
+/// The answer where no attack is left to be searched for.
+fn dismissed(attacks: &Attacks, wall: Duration) -> Answer {
+    Answer {
+        verdict: Verdict::Holds,
+        witnesses: Vec::new(),
+        stats: Stats {
+            pruned: attacks.all,
+            wall,
+            ..Stats::default()
+        },
+        notes: Vec::new(),
+    }
 }
