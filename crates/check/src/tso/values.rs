@@ -115,17 +115,14 @@ impl State {
             }
             Op::Load {
                 register, address, ..
+            }
+            | Op::Wait {
+                register: Some(register),
+                address,
+                ..
             } => {
                 let read = self.read(program, instance, address);
                 self.set(instance, *register, read);
-            }
-            Op::Wait {
-                register, address, ..
-            } => {
-                if let Some(register) = register {
-                    let read = self.read(program, instance, address);
-                    self.set(instance, *register, read);
-                }
             }
             Op::Store { address, value, .. } => {
                 let values = self.evaluate(instance, value);
