@@ -150,11 +150,18 @@ impl<'p> Ra<'p> {
         (self.step(at, StepKind::Error(error)), next)
     }
 
-    fn raced(&self, state: &State, at: &At<'_>, location: LocationId) -> (Step, State) {
+    fn raced(
+        &self,
+        state: &State,
+        at: &At<'_>,
+        location: LocationId,
+        written: Option<Value>,
+    ) -> (Step, State) {
         let mut next = state.clone();
         next.raced = true;
         (
-            self.step(at, StepKind::Race).access(location, None, None),
+            self.step(at, StepKind::Race)
+                .access(location, None, written),
             next,
         )
     }
@@ -185,7 +192,7 @@ impl<'p> Ra<'p> {
     ) -> Vec<(Step, State)> {
         let nonatomic = self.code.program.location(location).nonatomic;
         if nonatomic && !self.knows_newest(state, at.thread, location) {
-            return vec![self.raced(state, at, location)];
+            return vec![self.raced(state, at, location, None)];
         }
         let mut steps = Vec::new();
         for time in self.choices(state, at.thread, location) {
@@ -222,7 +229,7 @@ impl<'p> Ra<'p> {
     ) -> Vec<(Step, State)> {
         let nonatomic = self.code.program.location(location).nonatomic;
         if nonatomic && !self.knows_newest(state, at.thread, location) {
-            return vec![self.raced(state, at, location)];
+            return vec![self.raced(state, at, location, Some(value))];
         }
         let mut steps = Vec::new();
         for time in self.choices(state, at.thread, location) {

@@ -187,7 +187,10 @@ pub fn ra_race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
                         EventKind::Load => matches!(op, Op::Load { .. }),
                         _ => false,
                     };
+                    let right_value = op_is_load(op) || step.written == events[index].value;
                     right_kind
+                        && right_value
+                        && !events[index].atomic
                         && replay.is_at(&events[index], step)
                         && step.location.map(|l| &program.location(l).name) == location
                 });
@@ -197,6 +200,10 @@ pub fn ra_race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         }
         Ok(())
     })
+}
+
+fn op_is_load(op: &Op) -> bool {
+    matches!(op, Op::Load { .. })
 }
 
 /// The accesses of the pivot between its store and its load are plain loads.
