@@ -16,6 +16,7 @@ pub mod program;
 pub mod source;
 pub mod tpl;
 pub mod trencher;
+pub mod values;
 
 pub use equal::same_program;
 pub use expr::{BinaryOp, Domain, Expr, ProgramError, Relation, UnaryOp, Value};

@@ -4,7 +4,8 @@
 //! notation. `lock` … `unlock` becomes an atomic block: since an automaton may reach a state with the lock or without, each state becomes up
 //! to two control points, so that [`Point::atomic`] is known.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 
 use crate::expr::{BinaryOp, Domain, Expr, MAX_HEIGHT, UnaryOp, Value};
 use crate::lex::{Errors, did_you_mean, end_of, nearest, quote, with_help};
@@ -15,8 +16,7 @@ use crate::program::{
     Transition,
 };
 use crate::source::{Diagnostic, Source, Span};
-
-mod addresses;
+use crate::values::{Analysis, Memory, Values};
 
 /// More copies of one thread than this are refused.
 const MAX_COPIES: u32 = 10_000;
@@ -777,32 +777,14 @@ fn warn_of_unreachable(
     }
 }
 
-/// Finds the locations, and puts everything together.
+/// Puts everything together. Every address is an expression at first; when all threads are there, the addresses that they can touch become
+/// the locations.
 fn assemble(
     source: &Source,
     domain: Domain,
     memory_size: Option<Value>,
     automata: Vec<Automaton>,
 ) -> Program {
-    let found = addresses::find(&automata, domain, memory_size);
-    let locations: Vec<Location> = found
-        .iter()
-        .map(|(&address, &span)| Location {
-            name: address.to_string(),
-            address,
-            initial: 0,
-            nonatomic: false,
-            array: None,
-            span,
-        })
-        .collect();
-    let location_of = |expr: &RegisterExpr| match expr.constant(domain) {
-        Some(address) => match locations.binary_search_by_key(&address, |l| l.address) {
-            Ok(index) => Address::Direct(LocationId(index as u32)),
-            Err(_) => Address::Pointer(expr.clone()),
-        },
-        None => Address::Pointer(expr.clone()),
-    };
     let mut places = Vec::new();
     let mut threads = Vec::with_capacity(automata.len());
     for (index, automaton) in automata.into_iter().enumerate() {
@@ -811,11 +793,11 @@ fn assemble(
             transition.op = match instruction {
                 Instruction::Read(register, address) => Op::Load {
                     register,
-                    address: location_of(&address),
+                    address: Address::Pointer(address),
                     order: Order::Acquire,
                 },
                 Instruction::Write(value, address) => Op::Store {
-                    address: location_of(&address),
+                    address: Address::Pointer(address),
                     value,
                     order: Order::Release,
                 },
@@ -843,15 +825,128 @@ fn assemble(
         }
         threads.push(thread);
     }
-    Program {
+    let mut program = Program {
         name: None,
         source: source.clone(),
         language: Language::Trencher,
         domain,
-        locations,
+        locations: Vec::new(),
         threads,
         nevers: Vec::new(),
         places,
+    };
+    program.locations = find_locations(&program, memory_size);
+    for thread in &mut program.threads {
+        for transition in &mut thread.transitions {
+            let (Op::Load { address, .. } | Op::Store { address, .. }) = &mut transition.op else {
+                continue;
+            };
+            if let Address::Pointer(pointer) = address
+                && let Some(constant) = pointer.constant(domain)
+                && let Ok(index) = program
+                    .locations
+                    .binary_search_by_key(&constant, |l| l.address)
+            {
+                *address = Address::Direct(LocationId(index as u32));
+            }
+        }
+    }
+    program
+}
+
+/// Every location that may be accessed. Constant addresses are plain to see; for computed ones, registers and memory are analysed. Where
+/// nothing is known of an address, it stands for a range (see [`fallback_range`]); an access beyond it is an error of the program.
+fn find_locations(program: &Program, memory_size: Option<Value>) -> Vec<Location> {
+    let mut found = BTreeMap::new();
+    let mut analysis = None;
+    let mut first_unknown = None;
+    for (number, thread) in program.threads.iter().enumerate() {
+        for transition in &thread.transitions {
+            let (Op::Load { address, .. } | Op::Store { address, .. }) = &transition.op else {
+                continue;
+            };
+            let constant = match address {
+                Address::Pointer(pointer) => pointer.constant(program.domain),
+                _ => None,
+            };
+            let span = transition.span;
+            if let Some(constant) = constant {
+                found.entry(constant).or_insert(span);
+                continue;
+            }
+            let analysis =
+                analysis.get_or_insert_with(|| Analysis::new(program, Memory::EveryInteger));
+            match analysis.addresses(ThreadId(number as u32), address) {
+                Values::Some(addresses) => {
+                    for address in addresses {
+                        found.entry(address).or_insert(span);
+                    }
+                }
+                Values::Any => {
+                    first_unknown.get_or_insert(span);
+                }
+            }
+        }
+    }
+    if let Some(span) = first_unknown {
+        for address in fallback_range(program, memory_size) {
+            found.entry(address).or_insert(span);
+        }
+    }
+    let locations = found.into_iter().map(|(address, span)| Location {
+        name: address.to_string(),
+        address,
+        initial: 0,
+        nonatomic: false,
+        array: None,
+        span,
+    });
+    locations.collect()
+}
+
+/// The addresses that an access stands for about which nothing is known: `0` to the largest of `memory_size - 1`, the largest
+/// constant in the program, the largest value of the domain, and 255 (but nothing beyond 65535 counts).
+fn fallback_range(program: &Program, memory_size: Option<Value>) -> RangeInclusive<Value> {
+    const MAX_FALLBACK: Value = 65_535;
+    let mut last = 255;
+    let mut consider = |value: Value| {
+        if value <= MAX_FALLBACK {
+            last = last.max(value);
+        }
+    };
+    consider(memory_size.unwrap_or(0).saturating_sub(1));
+    consider(program.domain.size().unwrap_or(0).saturating_sub(1));
+    for transition in program.threads.iter().flat_map(|t| &t.transitions) {
+        match &transition.op {
+            Op::Assign(_, expr) | Op::Assume(expr) => for_each_constant(expr, &mut consider),
+            Op::Load {
+                address: Address::Pointer(pointer),
+                ..
+            } => for_each_constant(pointer, &mut consider),
+            Op::Store {
+                address: Address::Pointer(pointer),
+                value,
+                ..
+            } => {
+                for_each_constant(pointer, &mut consider);
+                for_each_constant(value, &mut consider);
+            }
+            _ => {}
+        }
+    }
+    0..=last
+}
+
+fn for_each_constant(expr: &RegisterExpr, visit: &mut impl FnMut(Value)) {
+    match expr {
+        Expr::Const(value) => visit(*value),
+        Expr::Atom(_) => {}
+        Expr::Unary(_, operand) => for_each_constant(operand, visit),
+        Expr::Binary(_, left, right) => {
+            for_each_constant(left, visit);
+            for_each_constant(right, visit);
+        }
+        Expr::Element { index, .. } => for_each_constant(index, visit),
     }
 }
 
