@@ -162,8 +162,7 @@ impl<'p> Model<'p> {
             }
             for &(thread, register) in &watch.registers {
                 let code = self.program.thread(thread);
-                let is_known =
-                    |g: &GlobalRegister| g.thread == thread && g.register == register;
+                let is_known = |g: &GlobalRegister| g.thread == thread && g.register == register;
                 if code.me == Some(register) || self.global_registers.iter().any(is_known) {
                     continue;
                 }
@@ -202,8 +201,13 @@ impl<'p> Model<'p> {
         }
         self.declare_watched(&mut out)?;
         let hidden: BTreeSet<&String> = threads.iter().flat_map(|t| t.hidden()).collect();
+        let mut hidden: Vec<&str> = hidden.into_iter().map(String::as_str).collect();
+        hidden.retain(|name| body.contains(&format!("{name} = ")));
+        // A read-modify-write keeps the old value here for a moment.
+        if body.contains("old") {
+            hidden.push("old");
+        }
         if !hidden.is_empty() {
-            let hidden: Vec<&str> = hidden.into_iter().map(String::as_str).collect();
             let _ = writeln!(out, "hidden int {};", hidden.join(", "));
         }
         out.push('\n');

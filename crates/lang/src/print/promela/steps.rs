@@ -47,10 +47,7 @@ pub(super) fn first_stops(thread: &Thread, visible: &Visible<'_>) -> BTreeSet<Po
 }
 
 /// All steps between these stops. `Err` names a point that must become a stop as well.
-pub(super) fn enumerate(
-    thread: &Thread,
-    stops: &BTreeSet<PointId>,
-) -> Result<Vec<Step>, PointId> {
+pub(super) fn enumerate(thread: &Thread, stops: &BTreeSet<PointId>) -> Result<Vec<Step>, PointId> {
     let mut steps = Vec::new();
     let mut reached = BTreeSet::from([thread.behind_jumps(thread.initial)]);
     let mut todo: Vec<PointId> = reached.iter().copied().collect();

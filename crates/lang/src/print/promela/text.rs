@@ -250,14 +250,22 @@ fn binary(op: BinaryOp, left: Text, right: Text) -> Result<Text, Unwritable> {
         }
         BinaryOp::Divide => {
             let bound = left.least.abs().max(left.largest.abs());
-            let least = if left.least >= 0 && right.least >= 0 { 0 } else { -bound };
+            let least = if left.least >= 0 && right.least >= 0 {
+                0
+            } else {
+                -bound
+            };
             (least, bound)
         }
         BinaryOp::Remainder => {
             let bound = right.least.abs().max(right.largest.abs()) - 1;
             let bound = bound.max(0);
             let least = if left.least >= 0 { 0 } else { -bound };
-            let largest = if left.largest <= 0 { 0 } else { bound.min(left.largest) };
+            let largest = if left.largest <= 0 {
+                0
+            } else {
+                bound.min(left.largest)
+            };
             (least, largest)
         }
         BinaryOp::ShiftLeft => {

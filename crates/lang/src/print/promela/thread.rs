@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::steps::{self, Step, Visible};
 use super::text::{self, Text, Unwritable};
-use super::{Locations, Model, WatchKind, copies_of, describe, points_of, range_of, type_for};
+use super::{Locations, Model, WatchKind, describe, points_of, range_of, type_for};
 use crate::expr::{BinaryOp, Expr, Relation};
 use crate::program::{
     Address, Copies, LocationId, Op, Order, PointId, RegisterExpr, RegisterId, RmwAction, Thread,
@@ -231,14 +231,23 @@ impl Proctype {
                     alternative.guards.insert(0, "!locked".to_string());
                 }
             }
-            self.print_alternatives(model, &alternatives, out);
+            self.print_alternatives(model, *stop, &alternatives, out);
         }
         out.push_str("}\n");
         Ok(())
     }
 
-    fn print_alternatives(&self, model: &Model<'_>, alternatives: &[Alternative], out: &mut String) {
-        let single = alternatives.len() == 1;
+    fn print_alternatives(
+        &self,
+        model: &Model<'_>,
+        stop: PointId,
+        alternatives: &[Alternative],
+        out: &mut String,
+    ) {
+        // SPIN refuses to jump to a `d_step` that stands alone.
+        let is_one_statement =
+            |a: &Alternative| a.body.len() + usize::from(!a.guards.is_empty()) < 2;
+        let single = alternatives.len() == 1 && alternatives.iter().all(is_one_statement);
         if !single {
             out.push_str("  if\n");
         }
@@ -251,6 +260,8 @@ impl Proctype {
             }
             statements.extend(alternative.body.iter().cloned());
             let text = match statements.as_slice() {
+                // The verifier refuses a step that always leads nowhere, unless it looks like a condition.
+                [] if alternative.to == stop => "(_pid >= 0)".to_string(),
                 [] => "true".to_string(),
                 [one] => one.clone(),
                 more => format!("d_step {{ {} }}", more.join("; ")),
@@ -337,7 +348,9 @@ impl Proctype {
     }
 
     fn expr(&self, model: &Model<'_>, expr: &RegisterExpr) -> Result<Text, Unwritable> {
-        text::expr(model.program.domain, expr, &mut |r| self.register(model, *r))
+        text::expr(model.program.domain, expr, &mut |r| {
+            self.register(model, *r)
+        })
     }
 
     fn reduced(&self, model: &Model<'_>, expr: &RegisterExpr) -> Result<Text, Unwritable> {
@@ -353,8 +366,6 @@ impl Proctype {
             }
             Address::Pointer(pointer) => {
                 let pointer = self.expr(model, pointer)?;
-                // Where no pointer leads anywhere, the step is never taken.
-                let nowhere = || Text::new("old", (0, 0));
                 model.layout.pointer(&pointer).unwrap_or_else(nowhere)
             }
         })
@@ -393,10 +404,10 @@ impl Proctype {
         }
         match op {
             Op::Assign(_, e) | Op::Assume(e) | Op::Assert(e) => conditions.push(well(model, e)?),
-            Op::Store { value, .. } | Op::Wait { value, .. } => conditions.push(well(model, value)?),
-            Op::Rmw {
-                address, action, ..
-            } => match action {
+            Op::Store { value, .. } | Op::Wait { value, .. } => {
+                conditions.push(well(model, value)?)
+            }
+            Op::Rmw { action, .. } => match action {
                 RmwAction::CompareAndSwap { expected, desired }
                 | RmwAction::BlockingCompareAndSwap { expected, desired } => {
                     conditions.push(well(model, expected)?);
@@ -409,7 +420,6 @@ impl Proctype {
                         let divisor = self.expr(model, operand)?;
                         conditions.push(Some(format!("({} != 0)", divisor.text)));
                     }
-                    let _ = address;
                 }
             },
             _ => {}
@@ -647,27 +657,27 @@ impl Proctype {
             }
         }
         for watch in &model.watches {
-            let touched = watch.labels.iter().any(|(thread, label)| {
-                *thread == self.id && moved.contains(label)
-            }) || watch
-                .registers
+            let touched = watch
+                .labels
                 .iter()
-                .any(|(thread, register)| *thread == self.id && set.contains(register))
-                || path.iter().any(|t| writes(model, &t.op, &watch.locations));
+                .any(|(thread, label)| *thread == self.id && moved.contains(label))
+                || watch
+                    .registers
+                    .iter()
+                    .any(|(thread, register)| *thread == self.id && set.contains(register))
+                || path.iter().any(|t| writes(&t.op, &watch.locations));
             if watch.kind == WatchKind::State && touched {
                 body.push(format!("assert(!{})", watch.name));
             }
         }
-        let _ = copies_of;
     }
 }
 
 /// Whether an instruction may write one of these locations.
-fn writes(model: &Model<'_>, op: &Op, locations: &Locations) -> bool {
+fn writes(op: &Op, locations: &Locations) -> bool {
     let (Op::Store { address, .. } | Op::Rmw { address, .. }) = op else {
         return false;
     };
-    let _ = model;
     let Locations::These(locations) = locations else {
         return true;
     };
@@ -695,7 +705,10 @@ fn comment_of(text: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let line = words.join(" ");
     let short: String = line.chars().take(60).collect();
-    short.replace("*/", "* /").replace("/*", "/ *").replace('\\', "/")
+    short
+        .replace("*/", "* /")
+        .replace("/*", "/ *")
+        .replace('\\', "/")
 }
 
 /// The registers that each point may still need.
@@ -767,18 +780,18 @@ impl Before<'_, '_> {
                 None => Ok(layout.location(*location)),
             },
             Address::Element { first, index, .. } => {
-                let is_clean = !self.arrays_written
-                    && !self.memory.keys().any(|l| layout.is_in_array(*l));
+                let is_clean =
+                    !self.arrays_written && !self.memory.keys().any(|l| layout.is_in_array(*l));
                 match is_clean {
                     true => Ok(layout.element(*first, &self.expr(index)?)),
                     false => Err(Unwritable::Here),
                 }
             }
             Address::Pointer(pointer) => {
-                let is_clean = !self.arrays_written
-                    && !self.memory.keys().any(|l| layout.is_in_array(*l));
+                let is_clean =
+                    !self.arrays_written && !self.memory.keys().any(|l| layout.is_in_array(*l));
                 match is_clean {
-                    true => layout.pointer(&self.expr(pointer)?).ok_or(Unwritable::Here),
+                    true => Ok(layout.pointer(&self.expr(pointer)?).unwrap_or_else(nowhere)),
                     false => Err(Unwritable::Here),
                 }
             }
@@ -887,6 +900,11 @@ impl Before<'_, '_> {
         });
         Ok(guard)
     }
+}
+
+/// Where no pointer leads anywhere; the step is never taken.
+fn nowhere() -> Text {
+    Text::new("old", (0, 0))
 }
 
 /// What cannot be said here is unknown; what cannot be said at all is an error.

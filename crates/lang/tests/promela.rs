@@ -1,0 +1,202 @@
+//! What SPIN says about a program in Promela is what its SC states say. Where SPIN or a C compiler is missing, this says so and passes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use palisade_lang::print::{PromelaOptions, to_promela};
+use palisade_lang::{ParseOptions, Program, Source};
+use palisade_testkit::{Shape, compare, oracle};
+
+fn runs(command: &str, argument: &str) -> bool {
+    let mut command = Command::new(command);
+    command
+        .arg(argument)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Whether the verifier can be made here.
+fn have_spin() -> bool {
+    let found = runs("spin", "-V") && runs("cc", "--version");
+    if !found {
+        println!("no SPIN or no C compiler: Promela is not tried out");
+    }
+    found
+}
+
+fn directory() -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("promela-{}-{number}", std::process::id());
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&path).expect("a directory for the verifier");
+    path
+}
+
+/// What the verifier says: whether there is no error. Panics with the model where SPIN or the C compiler refuses it.
+fn verify(model: &str) -> bool {
+    let directory = directory();
+    std::fs::write(directory.join("model.pml"), model).expect("a file for the model");
+    let run = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(&directory)
+            .output()
+            .expect("a program that runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program}: {text}\n{model}");
+        text
+    };
+    let said = run("spin", &["-a", "model.pml"]);
+    assert!(!said.contains("error"), "{said}\n{model}");
+    run("cc", &["-O0", "-w", "-DSAFETY", "-o", "pan", "pan.c"]);
+    let pan = directory.join("pan");
+    let said = run(&pan.display().to_string(), &["-m1000000"]);
+    assert!(
+        !said.contains("max search depth too small"),
+        "{said}\n{model}"
+    );
+    let errors = said.split("errors: ").nth(1);
+    let errors = errors.and_then(|rest| rest.split_whitespace().next());
+    let errors = errors.unwrap_or_else(|| panic!("{said}\n{model}"));
+    let _ = std::fs::remove_dir_all(&directory);
+    errors == "0"
+}
+
+fn model(program: &Program) -> String {
+    to_promela(program, &PromelaOptions::default()).unwrap_or_else(|why| panic!("{why}"))
+}
+
+#[track_caller]
+fn agrees(program: &Program, safe: bool) {
+    assert_eq!(
+        oracle::sc_safe(program),
+        Some(safe),
+        "the expectation itself"
+    );
+    assert_eq!(verify(&model(program)), safe, "{}", model(program));
+}
+
+fn pal(text: &str) -> Program {
+    palisade_testkit::program(text)
+}
+
+const PETERSON: &str = "domain 4; shared flag[2], turn; fn enter(i) { flag[i] = 1; turn = 1 - i; \
+    while flag[1 - i] == 1 && turn == 1 - i { } }\n\
+    thread p0 { loop { enter(0); cs: skip; flag[0] = 0; } } thread p1 { loop { enter(1); cs: skip; flag[1] = 0; } }\n";
+
+#[test]
+fn mutual_exclusion_and_deadlock() {
+    if !have_spin() {
+        return;
+    }
+    agrees(
+        &pal(&format!("{PETERSON} never p0@cs && p1@cs; never deadlock;")),
+        true,
+    );
+    let broken = PETERSON.replace("flag[i] = 1; turn = 1 - i;", "turn = 1 - i; flag[i] = 1;");
+    agrees(&pal(&format!("{broken} never p0@cs && p1@cs;")), false);
+    let stuck = "shared x; thread t[2] { let a = fadd(x, 1); if a == 1 { wait(x == 5); } }";
+    agrees(&pal(stuck), true);
+    agrees(&pal(&format!("{stuck} never deadlock;")), false);
+    agrees(&pal(&format!("{stuck} never deadlock && x == 3;")), true);
+    agrees(&pal(&format!("{stuck} never deadlock && x == 2;")), false);
+}
+
+#[test]
+fn errors_of_the_program() {
+    if !have_spin() {
+        return;
+    }
+    agrees(
+        &pal("shared a[2], i; thread t { i = 2; } thread u { a[i] = 1; }"),
+        false,
+    );
+    agrees(
+        &pal("shared a[2], i; thread t { i = 1; } thread u { a[i] = 1; }"),
+        true,
+    );
+    agrees(
+        &pal("shared x = 1; thread t { x = 0; } thread u { let r = 6 / x; }"),
+        false,
+    );
+    agrees(
+        &pal("shared x = 1; thread t { let p = &x; *p = 2; assert x == 2; }"),
+        true,
+    );
+    agrees(
+        &pal("shared x = 1; thread t { let p = x; *(p + 3) = 2; }"),
+        false,
+    );
+}
+
+#[test]
+fn blocks_keep_others_out() {
+    if !have_spin() {
+        return;
+    }
+    let count = "shared x, done; thread t[3] { atomic { let r = x; x = r + 1; } let d = fadd(done, 1); if d == 2 { assert x == 3; } }";
+    agrees(&pal(count), true);
+    agrees(&pal(&count.replace("atomic", "")), false);
+    // Whoever blocks inside keeps everybody out: `y` is never 1 then.
+    let blocks = "shared x, y; thread t { atomic { x = 1; assume y == 1; } assert 0; } thread u { wait(x == 1); y = 1; }";
+    agrees(&pal(blocks), true);
+    agrees(&pal(&format!("{blocks} never deadlock;")), false);
+    // What a block writes can be seen inside it.
+    agrees(
+        &pal("shared x; thread t { atomic { x = 1; x = 0; } } never x == 1;"),
+        false,
+    );
+}
+
+#[test]
+fn automata_and_toy_programs() {
+    if !have_spin() {
+        return;
+    }
+    let read = |name: &str, text: &str| {
+        let source = Source::new(name, text);
+        let parsed = palisade_lang::parse(&source, &ParseOptions::default());
+        parsed.expect("a program").program
+    };
+    let toy = read(
+        "t.tpl",
+        "max_value 3; global x, y; fn a { local r; lock(x); r = y.load(); y.store(r + 1); unlock(x); r = y.load(); assert(r != 3); }\n\
+         fn b { local r, s; lock(x); r = FADD(y, 1); s = CAS(y, 2, 0); unlock(x); assume(r == s); r = wait(x, 0, 2); assert(r == 0); }",
+    );
+    agrees(&toy, true);
+    let automata = read(
+        "t.txt",
+        "thread t 2 initial a transition a b lock transition b c read r 0 transition c d check == r 0 transition d e write 1 0 \
+         transition e f unlock transition f g read q + 1 r transition g a write - q 1 + r 1 end",
+    );
+    agrees(&automata, true);
+}
+
+#[test]
+fn spin_agrees_on_random_programs() {
+    if !have_spin() {
+        return;
+    }
+    let seeds = |default: u64| match std::env::var("PALISADE_SPIN_SEEDS") {
+        Ok(text) => 0..text.parse().unwrap_or(default),
+        Err(_) => 0..default,
+    };
+    let actual = |program: &Program| {
+        let text = to_promela(program, &PromelaOptions::default());
+        match text {
+            Ok(text) => Some(verify(&text)),
+            Err(why) => {
+                println!("left out: {why}");
+                None
+            }
+        }
+    };
+    let compared = compare(&Shape::SC, seeds(8), oracle::sc_safe, actual);
+    assert!(compared.programs > 0);
+    let compared = compare(&Shape::LOOPS, seeds(6), oracle::sc_safe, actual);
+    assert!(compared.programs > 0);
+}
