@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use palisade_lang::{Language, ParseOptions, Source, parse};
+use palisade_lang::equal::same_program;
+use palisade_lang::print::{to_dot, to_trencher};
+use palisade_lang::{Language, ParseOptions, Program, Source, parse};
 
 /// The corpus of other people's programs, where it is present.
 fn corpus() -> Option<PathBuf> {
@@ -186,5 +188,113 @@ fn broken_toy_programs_make_no_panic() {
         for path in files(&corpus, "tpl") {
             mutate_and_read(source(&path).text(), Language::Tpl, 30, &mut random);
         }
+    }
+}
+
+/// Printed as automata and read again, the program is the same.
+#[track_caller]
+fn round_trip(program: &Program) {
+    let printed = to_trencher(program).unwrap_or_else(|why| panic!("{why}"));
+    let source = Source::new("printed.txt", printed);
+    let options = ParseOptions {
+        language: Some(Language::Trencher),
+        domain: program.domain.size(),
+    };
+    let again = parse(&source, &options);
+    let again = again.unwrap_or_else(|errors| panic!("{errors:#?}\n{}", source.text()));
+    if let Err(difference) = same_program(program, &again.program) {
+        panic!(
+            "{difference}\n{}\n\n{}",
+            program.source.text(),
+            source.text()
+        );
+    }
+}
+
+#[test]
+fn automata_are_printed_as_they_were() {
+    let read = |source: &Source| {
+        let options = ParseOptions {
+            language: Some(Language::Trencher),
+            domain: None,
+        };
+        parse(source, &options).expect("an automaton").program
+    };
+    round_trip(&read(&Source::new("both.txt", AUTOMATON)));
+    let mut random = Random(3);
+    for _ in 0..300 {
+        round_trip(&read(&Source::new(
+            "random.txt",
+            random_automata(&mut random),
+        )));
+    }
+    if let Some(corpus) = corpus() {
+        for path in files(&corpus, "txt") {
+            round_trip(&read(&source(&path)));
+        }
+    }
+}
+
+fn random_automata(random: &mut Random) -> String {
+    let mut text = String::new();
+    for thread in 0..1 + random.below(3) {
+        let count = if random.below(4) == 0 { " 2" } else { "" };
+        text += &format!("thread t{thread}{count}\ninitial q0\n");
+        for state in 0..1 + random.below(5) {
+            for _ in 0..1 + random.below(2) {
+                let to = random.below(6);
+                let instruction = match random.below(9) {
+                    0 => "lock".to_string(),
+                    1 => "unlock".to_string(),
+                    2 => "noop".to_string(),
+                    3 => "mfence".to_string(),
+                    4 => format!("check {}", random_expr(random, 2)),
+                    5 => format!("local r{} {}", random.below(3), random_expr(random, 2)),
+                    6 => format!(
+                        "write {} {}",
+                        random_expr(random, 2),
+                        random_expr(random, 1)
+                    ),
+                    _ => format!("read r{} {}", random.below(3), random_expr(random, 1)),
+                };
+                text += &format!("transition q{state} q{to} {instruction}\n");
+            }
+        }
+        text += "end\n";
+    }
+    text
+}
+
+fn random_expr(random: &mut Random, height: usize) -> String {
+    match random.below(if height == 0 { 4 } else { 7 }) {
+        0 | 1 => random.below(4).to_string(),
+        2 | 3 => format!("r{}", random.below(3)),
+        4 => format!("! {}", random_expr(random, height - 1)),
+        _ => {
+            let ops = [
+                "==", "!=", "<", "<=", ">", ">=", "&&", "||", "+", "-", "*", "&",
+            ];
+            let op = ops[random.below(ops.len())];
+            let left = random_expr(random, height - 1);
+            format!("{op} {left} {}", random_expr(random, height - 1))
+        }
+    }
+}
+
+#[test]
+fn graphs_name_every_instruction() {
+    let source = Source::new("toy.tpl", TOY);
+    let program = parse(&source, &ParseOptions::default())
+        .expect("a program")
+        .program;
+    let dot = to_dot(&program);
+    for wanted in [
+        "a = x (relaxed)",
+        "cas(x, 0, 1)",
+        "wait(x == 1)",
+        "label=\"u\"",
+        "doublecircle",
+    ] {
+        assert!(dot.contains(wanted), "{wanted}\n{dot}");
     }
 }

@@ -3,7 +3,8 @@
 use crate::args::{ExportArgs, Target};
 use crate::input;
 use crate::output::Output;
-use palisade_lang::{Program, print};
+use palisade_lang::Program;
+use palisade_lang::print::{self, PromelaOptions};
 use palisade_report::{Failure, Status, diagnostics};
 
 pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
@@ -39,11 +40,10 @@ pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
 
 /// The program in another language.
 fn print(program: &Program, target: Target) -> Result<String, String> {
-    let not_yet = |name: &str| Err(format!("`--to {name}` cannot be printed yet"));
     match target {
         Target::Pal => Ok(print::to_pal(program)),
-        Target::Trencher => not_yet("trencher"),
-        Target::Promela => not_yet("promela"),
-        Target::Dot => not_yet("dot"),
+        Target::Trencher => print::to_trencher(program),
+        Target::Promela => print::to_promela(program, &PromelaOptions::default()),
+        Target::Dot => Ok(print::to_dot(program)),
     }
 }
