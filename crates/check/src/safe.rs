@@ -83,9 +83,11 @@ fn witness(
         let deadlock = is_deadlock(frame, view, &run.row);
         name_copies(frame, view, &mut run, &never.condition, deadlock);
         let text = program.source.slice(never.span).trim();
+        let condition = text.strip_prefix("never").unwrap_or(text);
+        let condition = condition.trim_end_matches(';').trim();
         (
             PatternKind::Never,
-            format!("what must never be is: `{text}`"),
+            format!("now `{condition}` is true, which must never be"),
         )
     };
     let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
