@@ -65,14 +65,23 @@ pub(crate) fn statement(event: &Event, program: &Program) -> String {
     let offset = (line.as_ptr() as usize).wrapping_sub(source.text().as_ptr() as usize) + column;
     let found = smallest_around(program, offset as u32).map(|span| source.slice(span));
     let text = found.filter(|text| !text.trim().is_empty()).unwrap_or(line);
-    let text = harmless(text.lines().next().unwrap_or("").trim());
-    if program.language == Language::Trencher {
-        // The first word is the same everywhere, and columns of tabs only take room.
-        let words: Vec<&str> = text.split_whitespace().collect();
+    one_line(text, program.language)
+}
+
+/// The first line of a statement, without what only takes room: comments, and in automata tabs and the word that begins every line.
+pub(crate) fn one_line(text: &str, language: Language) -> String {
+    let line = text.lines().next().unwrap_or("");
+    let comment = match language {
+        Language::Trencher => "#",
+        Language::Pal | Language::Tpl | Language::Litmus => "//",
+    };
+    let line = harmless(line.split(comment).next().unwrap_or("").trim());
+    if language == Language::Trencher {
+        let words: Vec<&str> = line.split_whitespace().collect();
         let words = words.strip_prefix(&["transition"]).unwrap_or(&words);
         return words.join(" ");
     }
-    text
+    line
 }
 
 /// The statement around an offset: in languages with nested statements the smallest one, in automata the transition.

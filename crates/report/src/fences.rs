@@ -1,6 +1,7 @@
 //! Fences: where they go, what they cost.
 
-use crate::look::{Look, Tone, cut, harmless};
+use crate::columns::one_line;
+use crate::look::{Look, Tone, cut};
 use crate::outcome::{FileReport, Question};
 use crate::{text, words};
 use palisade_fence::{Costs, FenceResult, Fences};
@@ -113,8 +114,7 @@ fn sorted(program: &Program, places: &[PlaceId]) -> Vec<PlaceId> {
 
 fn fence_line(program: &Program, fence: &FenceLine, place: PlaceId, look: Look) -> String {
     let place = &program.places[place.index()];
-    let statement = program.source.slice(place.span);
-    let statement = harmless(statement.lines().next().unwrap_or("").trim());
+    let statement = one_line(program.source.slice(place.span), program.language);
     let what = match place.kind {
         PlaceKind::BeforeStatement => format!("before `{statement}`"),
         PlaceKind::BlockEnd => "at the end of the block".to_owned(),
