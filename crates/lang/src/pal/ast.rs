@@ -28,6 +28,8 @@ pub(super) struct Ast<'a> {
     pub nevers: Vec<(ExprId, Span)>,
     /// Some declaration could not be read: a name that is missing may have been declared there.
     pub incomplete: bool,
+    /// The same for threads.
+    pub incomplete_threads: bool,
 }
 
 impl<'a> Ast<'a> {
@@ -130,6 +132,51 @@ pub(super) enum StmtKind<'a> {
     Return(Option<ExprId>),
     /// Something that was reported already.
     Error,
+}
+
+impl<'a> StmtKind<'a> {
+    /// The blocks in the statement.
+    pub fn blocks(&self) -> Vec<&Block<'a>> {
+        match self {
+            StmtKind::If { arms, otherwise } => arms
+                .iter()
+                .map(|(_, block)| block)
+                .chain(otherwise)
+                .collect(),
+            StmtKind::While(_, block)
+            | StmtKind::Loop(block)
+            | StmtKind::Atomic(block)
+            | StmtKind::Block(block) => vec![block],
+            StmtKind::Choose(blocks) | StmtKind::Select(blocks) => blocks.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether what stands behind the statement can be reached only by a label.
+    pub fn goes_elsewhere(&self) -> bool {
+        match self {
+            StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) | StmtKind::Return(_) => true,
+            StmtKind::Loop(block) => !has_break(block),
+            _ => false,
+        }
+    }
+
+    /// Whether some statement inside has a label.
+    pub fn has_label(&self) -> bool {
+        self.blocks()
+            .iter()
+            .flat_map(|b| &b.stmts)
+            .any(|s| !s.labels.is_empty() || s.kind.has_label())
+    }
+}
+
+/// Whether a `break` leaves the loop whose body this is.
+fn has_break(block: &Block<'_>) -> bool {
+    block.stmts.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Break => true,
+        StmtKind::While(..) | StmtKind::Loop(_) => false,
+        kind => kind.blocks().into_iter().any(has_break),
+    })
 }
 
 pub(super) struct Expr<'a> {

@@ -1,6 +1,6 @@
 //! Collecting what is wrong, without repeating it.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use crate::source::{Diagnostic, Severity, Span};
 

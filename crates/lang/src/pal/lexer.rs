@@ -18,6 +18,8 @@ macro_rules! tokens {
         pub(super) enum Tok {
             Name,
             Int,
+            /// Characters that mean nothing; they are reported already.
+            Strange,
             End,
             $($word,)*
             $($sign,)*
@@ -27,7 +29,7 @@ macro_rules! tokens {
             /// How the token is written; `None` for names, numbers and the end.
             pub fn text(self) -> Option<&'static str> {
                 match self {
-                    Tok::Name | Tok::Int | Tok::End => None,
+                    Tok::Name | Tok::Int | Tok::Strange | Tok::End => None,
                     $(Tok::$word => Some($text),)*
                     $(Tok::$sign => Some($symbol),)*
                 }
@@ -116,7 +118,8 @@ tokens! {
 /// The longest reserved word.
 const LONGEST_WORD: usize = 9;
 
-/// Cuts the text into tokens, always with an [`Tok::End`] at the end. What is no token is reported and left out.
+/// Cuts the text into tokens, always with an [`Tok::End`] at the end. What is no token is reported and becomes a
+/// [`Tok::Strange`].
 pub(super) fn tokens(text: &str, diagnostics: &mut Diagnostics) -> Vec<Token> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::with_capacity(bytes.len() / 3 + 1);
@@ -155,7 +158,7 @@ pub(super) fn tokens(text: &str, diagnostics: &mut Diagnostics) -> Vec<Token> {
                 None => {
                     at = strange_end(text, at);
                     report_strange(text, start, at, diagnostics);
-                    continue;
+                    Tok::Strange
                 }
             },
         };

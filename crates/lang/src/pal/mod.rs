@@ -17,6 +17,8 @@ mod lexer;
 mod lower;
 mod parse_expr;
 mod parser;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use ast::fetch_name;
 

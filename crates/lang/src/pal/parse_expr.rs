@@ -199,6 +199,10 @@ impl<'a> Parser<'a, '_> {
                 self.bump();
                 self.node(ExprKind::Me, start)
             }
+            Tok::Strange => {
+                self.bump();
+                self.node(ExprKind::Error, start)
+            }
             Tok::Star | Tok::And => {
                 let deref = self.kind() == Tok::Star;
                 self.bump();

@@ -1,6 +1,6 @@
 //! From tokens to the tree: items and statements. Expressions are in [`super::parse_expr`].
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use crate::program::Order;
 use crate::source::{Diagnostic, Span};
@@ -121,7 +121,10 @@ impl<'a, 'd> Parser<'a, 'd> {
     }
 
     pub fn error<T>(&mut self, diagnostic: Diagnostic) -> Parse<T> {
-        self.diagnostics.push(diagnostic);
+        // Something strange stands here and was reported: that is why.
+        if self.kind() != Tok::Strange {
+            self.diagnostics.push(diagnostic);
+        }
         Err(Reported)
     }
 
@@ -130,7 +133,7 @@ impl<'a, 'd> Parser<'a, 'd> {
         match self.kind() {
             Tok::End => "the end of the file".to_string(),
             Tok::Name => format!("`{}`", shorten(self.token_text())),
-            Tok::Int => format!("`{}`", shorten(self.token_text())),
+            Tok::Int | Tok::Strange => format!("`{}`", shorten(self.token_text())),
             kind if kind.is_word() => format!("the keyword `{}`", self.token_text()),
             kind => format!("`{}`", kind.text().unwrap_or("")),
         }
@@ -161,12 +164,14 @@ impl<'a, 'd> Parser<'a, 'd> {
             self.bump();
             return Ok(Name { text, span });
         }
-        let mut diagnostic = self.unexpected(what);
+        let diagnostic = self.unexpected(what);
         if self.kind().is_word() {
-            diagnostic = diagnostic.help(format!(
-                "`{}` is a keyword and cannot be a name",
-                self.token_text()
-            ));
+            // What follows is read as if it were a name.
+            let text = self.token_text();
+            self.diagnostics
+                .push(diagnostic.help(format!("`{text}` is a keyword and cannot be a name")));
+            self.bump();
+            return Ok(Name { text, span });
         }
         self.error(diagnostic)
     }
@@ -209,7 +214,7 @@ impl<'a, 'd> Parser<'a, 'd> {
         let here = Span::new(last.end as usize, last.end as usize);
         let new_line =
             self.text.as_bytes()[last.end as usize..self.span().start as usize].contains(&b'\n');
-        let goes_on = new_line
+        let goes_on = new_line && self.kind() != Tok::Strange
             || matches!(self.kind(), Tok::CloseBrace | Tok::End)
             || self.at_item()
             || self.at_statement_word();
@@ -263,8 +268,13 @@ impl<'a, 'd> Parser<'a, 'd> {
         }
         while self.kind() != Tok::End {
             let start = self.at;
+            let kind = self.kind();
             if self.item().is_err() {
-                self.ast.incomplete = true;
+                match kind {
+                    Tok::Thread => self.ast.incomplete_threads = true,
+                    Tok::Never | Tok::CloseBrace => {}
+                    _ => self.ast.incomplete = true,
+                }
                 self.skip_to_item(start);
             }
         }

@@ -3,7 +3,7 @@
 //! `current` is the point at which the code written so far ends. A statement begins there, and that point is its place for a fence and the
 //! target of its labels.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::expr::{Expr, UnaryOp, Value};
 use crate::program::{
@@ -152,7 +152,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             points: Vec::new(),
             transitions: Vec::new(),
             labels: Vec::new(),
-            label_ids: HashMap::new(),
+            label_ids: HashMap::default(),
             current: PointId(0),
             region: 0,
             regions: Vec::new(),
@@ -161,7 +161,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             last_region: 0,
             frames: Vec::new(),
             depth: 0,
-            outer: HashMap::new(),
+            outer: HashMap::default(),
             leading: false,
             select_at: None,
         };
@@ -271,11 +271,11 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         self.frames.push(Frame {
             function,
             call,
-            names: HashMap::new(),
+            names: HashMap::default(),
             scopes: Vec::new(),
-            ended: HashMap::new(),
+            ended: HashMap::default(),
             loops: Vec::new(),
-            labels: HashMap::new(),
+            labels: HashMap::default(),
             gotos: Vec::new(),
             result,
             exit: None,
@@ -358,6 +358,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         for stmt in &block.stmts {
             self.stmt(stmt);
         }
+        self.warn_unreachable(block);
         self.mark(PlaceKind::BlockEnd, block.close, None);
         let frame = self.frame_mut();
         for name in frame.scopes.pop().unwrap_or_default() {
@@ -365,6 +366,18 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
                 bindings.pop();
             }
             frame.ended.insert(name, block.close);
+        }
+    }
+
+    fn warn_unreachable(&mut self, block: &Block<'_>) {
+        let unreachable = block.stmts.windows(2).find(|two| {
+            two[0].kind.goes_elsewhere() && two[1].labels.is_empty() && !two[1].kind.has_label()
+        });
+        if let Some([_, stmt]) = unreachable {
+            self.error(
+                Diagnostic::warning(stmt.span, "this statement can never be reached")
+                    .label("what stands before it never goes on"),
+            );
         }
     }
 
@@ -816,20 +829,22 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
     /// Leaves out what cannot be reached, and makes the thread.
     fn finish(mut self, item: &ThreadItem<'a>) -> LoweredThread<'a> {
         self.transitions.retain(|t| t.to != NOWHERE);
-        let mut successors: Vec<(PointId, PointId)> =
-            self.transitions.iter().map(|t| (t.from, t.to)).collect();
-        successors.sort_unstable();
+        self.transitions.sort_by_key(|t| t.from);
+        let mut begin = vec![0; self.points.len() + 1];
+        for transition in &self.transitions {
+            begin[transition.from.index() + 1] += 1;
+        }
+        for point in 0..self.points.len() {
+            begin[point + 1] += begin[point];
+        }
         let mut reached = vec![false; self.points.len()];
         reached[0] = true;
         let mut stack = vec![PointId(0)];
         while let Some(point) = stack.pop() {
-            let begin = successors.partition_point(|(from, _)| *from < point);
-            for (_, to) in successors[begin..]
-                .iter()
-                .take_while(|(from, _)| *from == point)
-            {
-                if !std::mem::replace(&mut reached[to.index()], true) {
-                    stack.push(*to);
+            let range = begin[point.index()]..begin[point.index() + 1];
+            for transition in &self.transitions[range] {
+                if !std::mem::replace(&mut reached[transition.to.index()], true) {
+                    stack.push(transition.to);
                 }
             }
         }
@@ -852,7 +867,8 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
                 *point = numbers[point.index()];
             }
         }
-        let mut thread = Thread {
+        // The new numbers are in the order of the old ones: the transitions stay sorted.
+        let thread = Thread {
             name: item.name.text.to_string(),
             copies: self.copies,
             copy_naming: CopyNaming::Bracket,
@@ -864,7 +880,6 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             labels: self.labels,
             span: item.name.span,
         };
-        thread.sort_transitions();
         LoweredThread {
             thread,
             outer: self.outer,

@@ -1,6 +1,6 @@
 //! Expressions that are known before the program runs: constants, sizes, counts and initial values.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::expr::{BinaryOp, Domain, UnaryOp, Value};
 use crate::source::{Diagnostic, Span};
@@ -127,7 +127,7 @@ impl Globals<'_, '_> {
     fn find_domain(&mut self, given: Option<Domain>) -> Domain {
         let ast = self.ast;
         let mut found = given;
-        let mut said: HashMap<&str, Span> = HashMap::new();
+        let mut said: HashMap<&str, Span> = HashMap::default();
         for (size, span) in &ast.domains {
             if said.insert("domain", *span).is_some() {
                 self.error(

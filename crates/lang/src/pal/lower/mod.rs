@@ -6,7 +6,7 @@ mod constant;
 mod never;
 mod value;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::expr::{Domain, Value};
 use crate::program::{
@@ -97,7 +97,7 @@ struct LoweredThread<'a> {
 struct FunctionFacts<'a> {
     called: bool,
     /// The names that are assigned to somewhere in the body.
-    assigned: std::collections::HashSet<&'a str>,
+    assigned: rustc_hash::FxHashSet<&'a str>,
 }
 
 impl<'a, 'd> Globals<'a, 'd> {
@@ -107,15 +107,15 @@ impl<'a, 'd> Globals<'a, 'd> {
             ast,
             diagnostics,
             domain: Domain::FULL,
-            consts: HashMap::new(),
+            consts: HashMap::default(),
             const_values: vec![(None, None); ast.consts.len()],
-            shared: HashMap::new(),
+            shared: HashMap::default(),
             locations: Vec::new(),
-            functions: HashMap::new(),
+            functions: HashMap::default(),
             function_facts: Vec::new(),
-            thread_ids: HashMap::new(),
+            thread_ids: HashMap::default(),
             places: Vec::new(),
-            place_ids: HashMap::new(),
+            place_ids: HashMap::default(),
             effects: vec![0; ast.exprs.len()],
             pointers: false,
             inlined: 0,
@@ -266,7 +266,7 @@ impl<'a, 'd> Globals<'a, 'd> {
             } else {
                 self.functions.insert(function.name.text, index);
             }
-            let mut seen: HashMap<&str, Span> = HashMap::new();
+            let mut seen: HashMap<&str, Span> = HashMap::default();
             for parameter in &function.parameters {
                 if let Some(first) = seen.insert(parameter.text, parameter.span) {
                     self.declared_twice(*parameter, first);
@@ -340,6 +340,16 @@ impl<'a, 'd> Globals<'a, 'd> {
         name: Option<&str>,
     ) -> PlaceId {
         let places = &mut self.places;
+        if thread.is_some() {
+            // The statements of a thread are lowered once.
+            places.push(Place {
+                thread,
+                kind,
+                name: name.map(str::to_string),
+                span,
+            });
+            return PlaceId(places.len() as u32 - 1);
+        }
         *self.place_ids.entry((span.start, kind)).or_insert_with(|| {
             places.push(Place {
                 thread,
@@ -381,7 +391,7 @@ impl<'a, 'd> Globals<'a, 'd> {
 fn assigned_names<'a>(
     ast: &Ast<'a>,
     block: &Block<'a>,
-    assigned: &mut std::collections::HashSet<&'a str>,
+    assigned: &mut rustc_hash::FxHashSet<&'a str>,
 ) {
     for stmt in &block.stmts {
         match &stmt.kind {
@@ -393,24 +403,11 @@ fn assigned_names<'a>(
             StmtKind::Let(name, _) => {
                 assigned.insert(name.text);
             }
-            StmtKind::If { arms, otherwise } => {
-                for (_, block) in arms {
-                    assigned_names(ast, block, assigned);
-                }
-                if let Some(block) = otherwise {
+            kind => {
+                for block in kind.blocks() {
                     assigned_names(ast, block, assigned);
                 }
             }
-            StmtKind::While(_, block)
-            | StmtKind::Loop(block)
-            | StmtKind::Atomic(block)
-            | StmtKind::Block(block) => assigned_names(ast, block, assigned),
-            StmtKind::Choose(blocks) | StmtKind::Select(blocks) => {
-                for block in blocks {
-                    assigned_names(ast, block, assigned);
-                }
-            }
-            _ => {}
         }
     }
 }

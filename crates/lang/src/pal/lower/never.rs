@@ -195,7 +195,7 @@ impl<'a> Context<'_, 'a, '_, '_> {
         if let Some(&index) = self.globals.thread_ids.get(name.text) {
             return Some(ThreadId(index as u32));
         }
-        if !self.globals.ast.incomplete {
+        if !(self.globals.ast.incomplete || self.globals.ast.incomplete_threads) {
             let mut diagnostic = Diagnostic::error(
                 name.span,
                 format!("there is no thread `{}`", shorten(name.text)),
@@ -244,7 +244,10 @@ impl<'a> Context<'_, 'a, '_, '_> {
                             span,
                             format!("there is no copy {number} of the thread `{word}`"),
                         )
-                        .label(format!("expected 0 to {}", limit - 1)),
+                        .label(match copies {
+                            Copies::Fixed(_) => format!("expected 0 to {}", limit - 1),
+                            _ => "expected 0 or more".to_string(),
+                        }),
                     );
                     return None;
                 }

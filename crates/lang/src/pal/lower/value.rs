@@ -559,11 +559,23 @@ impl<'a> Body<'_, 'a, '_> {
                 self.globals.pointers = true;
                 let value = self.value(*pointer);
                 let later = value.fails && self.any_effects(later);
-                let pointer = self.settle(value, later, expr.span);
-                Some(Address::Pointer(pointer.expr))
+                let pointer = self.settle(value, later, expr.span).expr;
+                Some(match self.known_location(&pointer, access) {
+                    Some(location) => Address::Direct(location),
+                    None => Address::Pointer(pointer),
+                })
             }
             _ => None,
         }
+    }
+
+    /// The location of a constant address, which is no error of the program.
+    fn known_location(&self, pointer: &RegisterExpr, access: Access) -> Option<LocationId> {
+        let address = pointer.constant(self.globals.domain)?;
+        let index = usize::try_from(address.checked_sub(1)?).ok()?;
+        let location = self.globals.locations.get(index)?;
+        let fits = !location.nonatomic || matches!(access, Access::Plain);
+        fits.then_some(LocationId(index as u32))
     }
 
     fn shared_place(&mut self, name: Name<'a>) -> Option<Shared> {
@@ -660,7 +672,9 @@ impl<'a> Body<'_, 'a, '_> {
             match name.text {
                 "true" => Some("true is written 1".into()),
                 "false" => Some("false is written 0".into()),
-                _ => None,
+                _ => Some(format!(
+                    "declare it: `let {word};` for a register, `shared {word};` for a location"
+                )),
             }
         });
         self.error(diagnostic);
@@ -788,9 +802,10 @@ impl Globals<'_, '_> {
             format!("`{}` is not declared", shorten(name.text)),
         )
         .label("not declared");
+        let declared = self.shared.keys().chain(self.consts.keys()).copied();
         diagnostic.help = self
             .diagnostics
-            .suggest(name.text, self.shared.keys().copied());
+            .suggest(name.text, declared.chain(["deadlock"]));
         self.error(diagnostic);
     }
 }
