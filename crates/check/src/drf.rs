@@ -122,10 +122,13 @@ impl Observer for Races {
 
 /// Decides `drf` under SC.
 pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
-    let frame = Frame::new(program, &options.reductions);
+    // What a `never` says does not matter here, so nothing needs to stay visible for it.
+    let mut program = program.clone();
+    program.nevers.clear();
+    let frame = Frame::new(&program, &options.reductions);
     let space = ScSpace {
         frame: &frame,
-        observer: Races::new(program, options.all_locations),
+        observer: Races::new(&program, options.all_locations),
         partial_order: options.reductions.partial_order,
     };
     let (outcome, mut answer) = search(&space, options, control);

@@ -5,6 +5,7 @@
 mod drf;
 mod persistent;
 mod ra;
+mod reach;
 pub mod run;
 mod safe;
 pub mod sc;
@@ -99,6 +100,7 @@ pub fn check(
         (Model::Sc, Criterion::Safe) => Ok(safe::check(program, options, control)),
         (Model::Sc | Model::Tso, Criterion::Drf) => Ok(drf::check(program, options, control)),
         (Model::Tso, Criterion::Persistent) => Ok(persistent::check(program, options, control)),
+        (Model::Tso, Criterion::Safe) => Ok(reach::check(program, options, control)),
         (Model::Tso, Criterion::Robust) => Ok(tso::robust::check(program, options, control)),
         (Model::Ra, Criterion::Robust) => ra::robust(program, options, control),
         (Model::Ra, Criterion::Safe) => ra::safe(program, options, control),

@@ -120,15 +120,15 @@ pub fn step(
     });
 }
 
-/// Renames interchangeable threads so that a `never` about certain copies is true in the last state of the run.
-/// The search has shown that it is true for some choice of copies.
+/// For each running thread, the name (as an index) that it must get so that a `never` about certain copies is true in a state. The search
+/// has shown that it is true for some choice among interchangeable copies.
 pub fn name_copies(
     frame: &Frame<'_>,
     view: &mut View<'_>,
-    run: &mut Run,
+    row: &[u32],
     never: &Expr<StateAtom>,
     deadlock: bool,
-) {
+) -> Vec<usize> {
     let instances = frame.threads.instances();
     let mut mentioned: Vec<usize> = Vec::new();
     visit_state_atoms(never, &mut |atom| {
@@ -144,23 +144,22 @@ pub fn name_copies(
             }
         }
     });
-    let mut names: Vec<usize> = (0..instances.len()).collect();
-    if choose_names(
-        frame, view, &run.row, never, deadlock, &mentioned, 0, &mut names,
-    ) {
-        // names[i] is the thread whose part the thread i plays: i is played by whoever stood there.
-        let mut new_name = vec![0; names.len()];
-        for (name, &who) in names.iter().enumerate() {
-            new_name[who] = name;
-        }
-        for step in &mut run.steps {
-            step.instance = new_name[step.instance];
-        }
-        let old = run.row.clone();
-        for (who, &name) in new_name.iter().enumerate() {
-            run.row[name] = old[who];
-        }
+    let mut players: Vec<usize> = (0..instances.len()).collect();
+    choose_names(
+        frame,
+        view,
+        row,
+        never,
+        deadlock,
+        &mentioned,
+        0,
+        &mut players,
+    );
+    let mut new_names = vec![0; players.len()];
+    for (name, &who) in players.iter().enumerate() {
+        new_names[who] = name;
     }
+    new_names
 }
 
 /// Tries, for each mentioned thread from number `at` on, every member of its group that no earlier one has taken.

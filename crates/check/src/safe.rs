@@ -81,7 +81,10 @@ fn witness(
     } else {
         let never = &program.nevers[finding.kind as usize];
         let deadlock = is_deadlock(frame, view, &run.row);
-        name_copies(frame, view, &mut run, &never.condition, deadlock);
+        let names = name_copies(frame, view, &run.row, &never.condition, deadlock);
+        for step in &mut run.steps {
+            step.instance = names[step.instance];
+        }
         let text = program.source.slice(never.span).trim();
         let condition = text.strip_prefix("never").unwrap_or(text);
         let condition = condition.trim_end_matches(';').trim();

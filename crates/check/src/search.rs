@@ -45,6 +45,7 @@ pub(crate) fn search<S: Space>(
             transitions: outcome.stats.transitions,
             queries: 1,
             pruned: 0,
+            iterations: 0,
             wall: start.elapsed(),
             peak_memory_bytes: outcome.stats.peak_memory_bytes,
         },

@@ -120,6 +120,8 @@ pub struct Stats {
     pub queries: u64,
     /// Questions dismissed without a search.
     pub pruned: u64,
+    /// Rounds of a search that goes on in rounds.
+    pub iterations: u64,
     /// Time.
     pub wall: Duration,
     /// The most memory that the process held.

@@ -114,7 +114,8 @@ pub fn line(report: &FileReport) -> String {
             };
             fill(&mut line, answer);
             // Under SC the state space is walked once.
-            line.iterations = (report.question == Question::Reach).then_some(1);
+            line.iterations =
+                (report.question == Question::Reach).then_some(answer.stats.iterations.max(1));
         }
         Ok(Findings::Fences(found, costs)) => fill_fences(&mut line, report, found, costs),
         Ok(Findings::All(answers)) => {

@@ -98,6 +98,7 @@ fn answer(verdict: Verdict, witness: Option<Witness>) -> Answer {
             transitions: 5678,
             queries: 2,
             pruned: 1,
+            iterations: 0,
             wall: Duration::from_millis(120),
             peak_memory_bytes: 25 << 20,
         },
