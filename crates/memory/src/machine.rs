@@ -17,8 +17,16 @@ pub trait Machine {
     /// The state at the beginning.
     fn initial(&self) -> Self::State;
 
-    /// All steps of one thread (of its instructions and of its buffer).
-    fn steps_of(&self, state: &Self::State, thread: usize) -> Vec<(Step, Self::State)>;
+    /// The steps that one thread (its instructions and its buffer) could make if nobody else were inside an `atomic` block.
+    fn unhindered_steps_of(&self, state: &Self::State, thread: usize) -> Vec<(Step, Self::State)>;
+
+    /// All steps of one thread: none while another one is inside an `atomic` block.
+    fn steps_of(&self, state: &Self::State, thread: usize) -> Vec<(Step, Self::State)> {
+        match self.code().holder(self.locals(state)) {
+            Some(holder) if holder != thread => Vec::new(),
+            _ => self.unhindered_steps_of(state, thread),
+        }
+    }
 
     /// The threads' own part of a state.
     fn locals<'s>(&self, state: &'s Self::State) -> &'s [Local];

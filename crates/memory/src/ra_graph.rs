@@ -436,14 +436,9 @@ impl Machine for RaGraph<'_> {
         &state.locals
     }
 
-    fn steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
+    fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
         let mut steps = Vec::new();
-        if state.raced
-            || self
-                .code
-                .holder(&state.locals)
-                .is_some_and(|holder| holder != thread)
-        {
+        if state.raced {
             return steps;
         }
         let local = &state.locals[thread];

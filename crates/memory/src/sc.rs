@@ -46,15 +46,8 @@ impl Machine for Sc<'_> {
         &state.locals
     }
 
-    fn steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
+    fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
         let mut steps = Vec::new();
-        if self
-            .code
-            .holder(&state.locals)
-            .is_some_and(|holder| holder != thread)
-        {
-            return steps;
-        }
         let local = &state.locals[thread];
         let atomic = self.code.in_block(thread, local);
         for (index, transition) in self.code.next(thread, local) {

@@ -75,15 +75,8 @@ impl Machine for Tso<'_> {
         &state.locals
     }
 
-    fn steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
+    fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
         let mut steps = Vec::new();
-        if self
-            .code
-            .holder(&state.locals)
-            .is_some_and(|holder| holder != thread)
-        {
-            return steps;
-        }
         let local = &state.locals[thread];
         let buffer = &state.buffers[thread];
         if let Some(Pending {

@@ -5,7 +5,7 @@
 
 use palisade_check::{Control, Criterion, Model, Options, Reductions, Verdict};
 use palisade_lang::Program;
-use palisade_testkit::{Shape, oracle, parse, random_sketch, shrink::shrink};
+use palisade_testkit::{Shape, Sketch, oracle, parse, random_sketch, shrink::shrink};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -51,10 +51,18 @@ fn question(name: &str) -> Option<Question> {
     })
 }
 
+enum Mistake {
+    NoAnswer,
+    Wrong(String),
+}
+
 impl Question {
-    /// What is wrong with the search's answer for this program, if anything; `None` too where brute force or the search has no answer.
-    fn mistake(&self, program: &Program) -> Option<String> {
-        let expected = (self.expected)(program)?;
+    /// What is wrong with the search's answer for this program, if anything. Says so if brute force or the search has no answer.
+    fn mistake(&self, program: &Program) -> Result<(), Mistake> {
+        let Some(expected) = (self.expected)(program) else {
+            return Err(Mistake::NoAnswer);
+        };
+        let wrong = |what: String| Err(Mistake::Wrong(what));
         for reductions in [Reductions::ALL, Reductions::NONE] {
             let mut options = Options::new(self.model, self.criterion);
             options.reductions = reductions;
@@ -62,11 +70,13 @@ impl Question {
                 cancel: &AtomicBool::new(false),
                 progress: &|_| {},
             };
-            let answer = palisade_check::check(program, &options, &control).ok()?;
+            let Ok(answer) = palisade_check::check(program, &options, &control) else {
+                return Err(Mistake::NoAnswer);
+            };
             let found = match answer.verdict {
                 Verdict::Holds => true,
                 Verdict::Violated => false,
-                Verdict::Unknown(_) => continue,
+                Verdict::Unknown(_) => return Err(Mistake::NoAnswer),
             };
             let with = if reductions == Reductions::ALL {
                 ""
@@ -74,20 +84,20 @@ impl Question {
                 " without reductions"
             };
             if expected != found {
-                return Some(format!(
+                return wrong(format!(
                     "by the definition {expected}, by the search {found}{with}"
                 ));
             }
             if !found && answer.witnesses.is_empty() {
-                return Some(format!("violated, but without a witness{with}"));
+                return wrong(format!("violated, but without a witness{with}"));
             }
             for witness in &answer.witnesses {
                 if let Err(invalid) = palisade_validate::validate(program, witness) {
-                    return Some(format!("invalid witness{with}: {invalid}"));
+                    return wrong(format!("invalid witness{with}: {invalid}"));
                 }
             }
         }
-        None
+        Ok(())
     }
 }
 
@@ -105,7 +115,7 @@ fn main() {
     };
     let (seconds, first) = (number(60), number(0));
     let start = Instant::now();
-    let (mut programs, mut violated) = (0u64, 0u64);
+    let (mut programs, mut violated, mut unanswered) = (0u64, 0u64, 0u64);
     for seed in first.. {
         if start.elapsed() > Duration::from_secs(seconds) {
             break;
@@ -116,18 +126,29 @@ fn main() {
         };
         programs += 1;
         violated += u64::from((question.expected)(&program) == Some(false));
-        if let Some(mistake) = question.mistake(&program) {
-            let smallest = shrink(&sketch, |candidate| {
-                parse(&candidate.to_string()).is_some_and(|p| question.mistake(&p).is_some())
-            });
-            let text = smallest.to_string();
-            let last = parse(&text).and_then(|p| question.mistake(&p));
-            println!(
-                "seed {seed}: {mistake}\nsmallest: {}\n{text}",
-                last.unwrap_or_default()
-            );
-            std::process::exit(1);
+        match question.mistake(&program) {
+            Ok(()) => {}
+            Err(Mistake::NoAnswer) => unanswered += 1,
+            Err(Mistake::Wrong(mistake)) => {
+                let text = smallest(&question, &sketch);
+                let last = parse(&text).map(|p| question.mistake(&p));
+                println!("seed {seed}: {mistake}");
+                if let Some(Err(Mistake::Wrong(mistake))) = last {
+                    println!("smallest: {mistake}\n{text}");
+                }
+                std::process::exit(1);
+            }
         }
     }
-    println!("{programs} programs, {violated} of them violated, no mistake");
+    println!(
+        "{programs} programs, {violated} of them violated, {unanswered} without an answer, no mistake"
+    );
+}
+
+fn smallest(question: &Question, sketch: &Sketch) -> String {
+    let shows_a_mistake = |candidate: &Sketch| {
+        parse(&candidate.to_string())
+            .is_some_and(|p| matches!(question.mistake(&p), Err(Mistake::Wrong(_))))
+    };
+    shrink(sketch, shows_a_mistake).to_string()
 }

@@ -138,13 +138,15 @@ where
             }
             let locals = self.machine.locals(&candidate.state);
             let holder = self.machine.code().holder(locals);
-            let movers: Vec<usize> = match holder {
-                Some(holder) => vec![holder],
-                None => threads.to_vec(),
-            };
-            for thread in movers {
-                for (step, state) in self.machine.steps_of(&candidate.state, thread) {
-                    if self.is_silent(&step) {
+            let others = threads.iter().copied().filter(|&t| Some(t) != holder);
+            for thread in holder.into_iter().chain(others) {
+                let steps = self.machine.unhindered_steps_of(&candidate.state, thread);
+                for (step, state) in steps {
+                    // What others do without touching memory while a thread is inside a block they can do before it begins, too.
+                    let early = holder == Some(thread)
+                        || holder.is_none()
+                        || matches!(step.kind, StepKind::Local | StepKind::Error(_));
+                    if early && self.is_silent(&step) {
                         todo.push(candidate.take(step, state, None));
                     }
                 }
