@@ -55,10 +55,40 @@ impl ThreadBuilder {
         PointId(self.thread.points.len() as u32 - 1)
     }
 
+    /// A point inside an `atomic` block.
+    pub(crate) fn point_in_block(&mut self, span: Span) -> PointId {
+        let point = self.point(span);
+        self.thread.points[point.index()].atomic = true;
+        point
+    }
+
     pub(crate) fn edge(&mut self, from: PointId, to: PointId, op: Op, span: Span) {
         self.thread
             .transitions
             .push(Transition { from, to, op, span });
+    }
+
+    /// Where the last instruction has just set the nameless register `source` and led to `at`, makes it set `target` instead.
+    pub(crate) fn retarget(&mut self, at: PointId, source: RegisterId, target: RegisterId) -> bool {
+        if self.thread.registers[source.index()].name.is_some() {
+            return false;
+        }
+        let Some(last) = self.thread.transitions.last_mut() else {
+            return false;
+        };
+        let register = match &mut last.op {
+            Op::Load { register, .. } => register,
+            Op::Rmw {
+                register: Some(register),
+                ..
+            } => register,
+            _ => return false,
+        };
+        if last.to != at || *register != source {
+            return false;
+        }
+        *register = target;
+        true
     }
 
     /// One instruction to a new point.

@@ -298,3 +298,32 @@ fn graphs_name_every_instruction() {
         assert!(dot.contains(wanted), "{wanted}\n{dot}");
     }
 }
+
+#[test]
+fn every_litmus_test_of_the_corpus_is_read() {
+    let Some(corpus) = corpus() else { return };
+    assert!(read_all(&corpus.join("litmus"), "litmus") > 0);
+}
+
+const MACHINE: &str = "X86_64 t\n\"a text\" (* and *)\nKey=value\n{ int x=1; 0:rax=2; int64_t t[2]={1,-1}; int *p=&x; }\n\
+    P0             | P1                     ;\n movl $1,(x)    | lock cmpxchgl (x),%ecx ;\n xchgl (y),%eax | jne L1 ;\n\
+    mfence | movq 0(%rax,%rbx,8),%rcx ;\n incl (x) | L1: ;\n | ret ;\nlocations [x; 0:rax;]\n\
+    exists (0:rax=0 /\\ not ([x]=1 \\/ 1:rcx=-1))\n";
+
+const FUNCTIONS: &str = "C t\n(* a comment *)\n{ x=0; atomic_t y = ATOMIC_INIT(0); }\n\
+    P0 (atomic_int* x, int* y) { // more\n int r0 = atomic_load_explicit(x,memory_order_relaxed); /* c */\n\
+    if (r0 && *y == 1) { atomic_thread_fence(memory_order_seq_cst); } else *y = r0 + 1;\n\
+    while (!atomic_compare_exchange_weak(x, &r0, 2)) { r0 = 0; } }\n\
+    P1 (atomic_int* x) { int r1; r1 = __atomic_add_unless{mb}(x, 10, 0); return; }\nforall (0:r0=0 /\\ x=1)\n";
+
+#[test]
+fn broken_litmus_tests_make_no_panic() {
+    let mut random = Random(4);
+    mutate_and_read(MACHINE, Language::Litmus, 3000, &mut random);
+    mutate_and_read(FUNCTIONS, Language::Litmus, 3000, &mut random);
+    if let Some(corpus) = corpus() {
+        for path in files(&corpus, "litmus") {
+            mutate_and_read(source(&path).text(), Language::Litmus, 5, &mut random);
+        }
+    }
+}
