@@ -158,6 +158,42 @@ fn differences_are_seen() {
     assert_eq!(same_program(&program, &read("c.pal", same)), Ok(()));
 }
 
+/// A fence at a place is the fence that is written there: before the statement and behind its labels, or before the closing brace.
+#[test]
+fn fences_written_into_the_text() {
+    let mut written = 0;
+    for seed in 0..400 {
+        let mut random = Random::new(seed);
+        let text = random_program(&mut random);
+        let mut program = read("random.pal", &text);
+        // A `never` would see that a label is now before the fence, and no longer behind it.
+        program.nevers.clear();
+        let text = text.split("never").next().unwrap_or("");
+        let mut places = Vec::new();
+        let mut offsets = Vec::new();
+        for (index, place) in program.places.iter().enumerate() {
+            let statement = program.source.slice(place.span);
+            // Functions may be called in `atomic` blocks, where no fence can be; and `let r;` at the beginning need not set anything.
+            let unclear = place.thread.is_none() && text.contains("atomic");
+            if !unclear && !statement.starts_with("let") && random.chance(30) {
+                places.push(palisade_lang::PlaceId(index as u32));
+                offsets.push(place.span.start as usize);
+            }
+        }
+        written += places.len();
+        let mut fenced = text.to_string();
+        offsets.sort_unstable();
+        for offset in offsets.into_iter().rev() {
+            fenced.insert_str(offset, "fence; ");
+        }
+        let other = read("fenced.pal", &fenced);
+        if let Err(difference) = same_program(&program.with_fences(&places), &other) {
+            panic!("seed {seed}: {difference}\n{fenced}");
+        }
+    }
+    assert!(written > 500, "{written}");
+}
+
 /// Bytes changed at random, pieces cut out or doubled: errors, or a program that can be printed again, but never a panic.
 #[test]
 fn damaged_texts() {
