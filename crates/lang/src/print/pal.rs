@@ -1,8 +1,9 @@
 //! A program as `.pal` text that means the same when it is read again ([`crate::same_program`]).
 //!
 //! The automaton of each thread is written as structured code where its shape allows it: what a point dominates stands behind it, two
-//! complementary `assume`s are an `if`, and every other way is a `goto`. Labels stand only where somebody jumps to, or where the program
-//! had them.
+//! complementary `assume`s are an `if` (or a `while`, where the branch leads back), a load whose value is used once, in the next
+//! instruction, stands in it as in the user's text, and every other way is a `goto`. Labels stand only where somebody jumps to, or where
+//! the program had them.
 //!
 //! # Addresses
 //! Locations in `.pal` have the addresses 1, 2, 3, … in the order of declaration. Where the program's addresses are just these, or
@@ -15,6 +16,8 @@ mod code;
 mod expr;
 mod flow;
 mod names;
+
+use std::collections::HashMap;
 
 use crate::expr::{Expr, Value};
 use crate::program::{
@@ -67,6 +70,9 @@ enum Memory {
     /// As one array, whose element 0 has this address.
     Array { lowest: Value },
 }
+
+/// Registers that stand for a load within the same statement, and how that load is written.
+type Loads = HashMap<RegisterId, Piece>;
 
 /// The names of everything.
 struct Printer<'p> {
@@ -233,9 +239,10 @@ impl<'p> Printer<'p> {
     }
 
     /// An instruction as a statement, without the `;`. Jumps and the ends of `atomic` blocks are not for here.
-    fn statement(&self, thread: usize, op: &Op) -> String {
+    /// `loads` stands for registers that are loaded within the statement.
+    fn statement(&self, thread: usize, op: &Op, loads: &Loads) -> String {
         let registers = &self.registers[thread];
-        let mut atom = |r: &RegisterId| Piece::primary(registers[r.index()].clone());
+        let mut atom = |r: &RegisterId| self.register(thread, *r, loads);
         let order_after = |order: &Order, default: Order| match *order == default {
             true => String::new(),
             false => format!(", {}", order.name()),
@@ -256,12 +263,8 @@ impl<'p> Printer<'p> {
                 address,
                 order,
             } => {
-                let place = self.place(address, &mut atom);
-                let load = match order {
-                    Order::Acquire => place,
-                    order => format!("{place}.load({})", order.name()),
-                };
-                format!("{} = {load}", registers[register.index()])
+                let load = self.load(thread, address, *order, loads);
+                format!("{} = {}", registers[register.index()], load.text())
             }
             Op::Store {
                 address,
@@ -316,10 +319,33 @@ impl<'p> Printer<'p> {
         }
     }
 
-    fn condition(&self, thread: usize, e: &Expr<RegisterId>) -> String {
-        let registers = &self.registers[thread];
+    /// What a load reads, as an expression.
+    fn load(
+        &self,
+        thread: usize,
+        address: &Address<RegisterId>,
+        order: Order,
+        loads: &Loads,
+    ) -> Piece {
+        let place = self.place(address, &mut |r: &RegisterId| {
+            self.register(thread, *r, loads)
+        });
+        match order {
+            Order::Acquire => Piece::primary(place),
+            order => Piece::postfix(format!("{place}.load({})", order.name())),
+        }
+    }
+
+    fn register(&self, thread: usize, register: RegisterId, loads: &Loads) -> Piece {
+        match loads.get(&register) {
+            Some(load) => load.clone(),
+            None => Piece::primary(self.registers[thread][register.index()].clone()),
+        }
+    }
+
+    fn condition(&self, thread: usize, e: &Expr<RegisterId>, loads: &Loads) -> String {
         write_expr(self, e, 0, &mut |r: &RegisterId| {
-            Piece::primary(registers[r.index()].clone())
+            self.register(thread, *r, loads)
         })
     }
 

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::equal::collapse;
-use crate::expr::{Expr, UnaryOp};
-use crate::program::{Op, PointId, Thread, Transition};
+use crate::expr::{BinaryOp, Expr, UnaryOp};
+use crate::program::{Op, PointId, RegisterExpr, RegisterId, StateAtom, Thread, Transition};
 
-use super::Printer;
+use super::expr::Piece as Text;
 use super::flow::Flow;
 use super::names::Names;
+use super::{Loads, Printer};
 
 /// Blocks nested deeper than this are written elsewhere, and gone to.
 const MAX_DEPTH: usize = 40;
@@ -17,8 +18,12 @@ const MAX_DEPTH: usize = 40;
 pub(super) fn thread(printer: &Printer<'_>, index: usize, text: &mut String) -> Vec<Vec<String>> {
     let thread = &printer.program.threads[index];
     let mut labelled = vec![false; thread.points.len()];
-    for point in thread.labels.iter().flat_map(|l| &l.points) {
-        labelled[point.index()] = true;
+    let mut labels_at: HashMap<PointId, Vec<usize>> = HashMap::new();
+    for (number, label) in thread.labels.iter().enumerate() {
+        for point in &label.points {
+            labelled[point.index()] = true;
+            labels_at.entry(*point).or_default().push(number);
+        }
     }
     let mut code = Code {
         printer,
@@ -26,15 +31,19 @@ pub(super) fn thread(printer: &Printer<'_>, index: usize, text: &mut String) -> 
         thread,
         stands: collapse(thread, &labelled),
         labelled,
+        labels_at,
+        once: registers_used_once(printer, index),
+        pending: Vec::new(),
+        begin: None,
+        folded: HashSet::new(),
         lines: Vec::new(),
-        needed: HashSet::new(),
+        needed: HashMap::new(),
         names: HashMap::new(),
         label_names: Names::default(),
         user_labels: vec![Vec::new(); thread.labels.len()],
         pieces: 0,
         depth: 1,
     };
-    code.declarations();
     let root = code.stands[thread.initial.index()];
     let piece = code.outer(root);
     code.write(piece, root, Follow::End);
@@ -77,8 +86,18 @@ struct Code<'p> {
     /// Behind the jumps and skips at each point.
     stands: Vec<PointId>,
     labelled: Vec<bool>,
+    labels_at: HashMap<PointId, Vec<usize>>,
+    /// Registers without a name that are loaded once and read once: they need not be written.
+    once: Vec<bool>,
+    /// Loads that will be written in the next statement, if they can.
+    pending: Vec<(RegisterId, Text)>,
+    /// The point at which the first of them stands.
+    begin: Option<PointId>,
+    /// The registers that were not written.
+    folded: HashSet<RegisterId>,
     lines: Vec<Line>,
-    needed: HashSet<(usize, PointId)>,
+    /// How often each point is gone to.
+    needed: HashMap<(usize, PointId), usize>,
     /// The labels' names, by piece and point; the user's and those that are made up.
     names: HashMap<(usize, PointId), Vec<String>>,
     label_names: Names,
@@ -96,7 +115,7 @@ impl<'p> Code<'p> {
     }
 
     /// Registers start as 0, and declarations at the very beginning change nothing.
-    fn declarations(&mut self) {
+    fn declarations(&self, text: &mut String) {
         let mut used = vec![false; self.thread.registers.len()];
         for transition in &self.thread.transitions {
             if let Some(register) = transition.op.target() {
@@ -108,7 +127,7 @@ impl<'p> Code<'p> {
         }
         for never in &self.printer.program.nevers {
             crate::equal::visit_atoms(&never.condition, &mut |atom| {
-                if let crate::program::StateAtom::Register(copy, register) = atom
+                if let StateAtom::Register(copy, register) = atom
                     && copy.thread.index() == self.index
                 {
                     used[register.index()] = true;
@@ -117,9 +136,10 @@ impl<'p> Code<'p> {
         }
         for (register, used) in used.into_iter().enumerate() {
             let me = self.thread.me.is_some_and(|me| me.index() == register);
-            if used && !me {
+            let folded = self.folded.contains(&RegisterId(register as u32));
+            if used && !me && !folded {
                 let name = &self.printer.registers[self.index][register];
-                self.text(format!("let {name};"));
+                *text += &format!("  let {name};\n");
             }
         }
     }
@@ -244,6 +264,7 @@ impl<'p> Code<'p> {
         if level < MAX_DEPTH {
             return self.tree(piece, point, follow, level + 1);
         }
+        self.flush();
         self.goto(piece.id, point);
         if piece.later_seen.insert(point) {
             piece.later.push_back(point);
@@ -262,6 +283,7 @@ impl<'p> Code<'p> {
         self.name_user_labels(piece.id, point);
         match self.out(point) {
             [] => {
+                self.flush();
                 if piece.atomic {
                     self.text("assume 0;");
                 } else {
@@ -285,19 +307,11 @@ impl<'p> Code<'p> {
                     ..
                 },
             ] if *yes == **no => {
-                let condition = self.printer.condition(self.index, yes);
-                self.text(format!("if {condition} {{"));
-                self.branch(piece, point, self.stands[then.index()], follow, level);
-                self.text("} else {");
-                let before = self.lines.len();
-                self.branch(piece, point, self.stands[otherwise.index()], follow, level);
-                if self.lines.len() == before {
-                    self.lines.pop();
-                }
-                self.text("}");
-                None
+                let (then, otherwise) = (self.stands[then.index()], self.stands[otherwise.index()]);
+                self.if_or_while(piece, point, yes, (then, otherwise), follow, level)
             }
             several => {
+                self.flush();
                 let free = several.iter().all(|t| matches!(t.op, Op::Skip | Op::Jump));
                 let word = if free { "choose" } else { "select" };
                 for (number, transition) in several.iter().enumerate() {
@@ -326,6 +340,48 @@ impl<'p> Code<'p> {
         }
     }
 
+    /// Two complementary conditions.
+    fn if_or_while(
+        &mut self,
+        piece: &mut Piece,
+        point: PointId,
+        condition: &RegisterExpr,
+        (then, otherwise): (PointId, PointId),
+        follow: Follow,
+        level: usize,
+    ) -> Option<PointId> {
+        let (loads, begin) = self.take_pending(point, &[condition]);
+        let condition = self.printer.condition(self.index, condition, &loads);
+        let word = self.lines.len();
+        self.text(format!("if {condition} {{"));
+        self.branch(piece, point, then, follow, level);
+        // A branch that leads back to where the statement begins makes it a loop.
+        let back = (usize::MAX - piece.id, begin);
+        let is_loop = match self.lines[word + 1..] {
+            [.., Line::Label(target, at), Line::Text(depth, _)] => {
+                (target, at) == back && depth == self.depth + 1 && !self.labelled[begin.index()]
+            }
+            _ => false,
+        };
+        if is_loop {
+            self.lines.truncate(self.lines.len() - 2);
+            self.lines[word] = Line::Text(self.depth, format!("while {condition} {{"));
+            self.text("}");
+            if let Some(count) = self.needed.get_mut(&(piece.id, begin)) {
+                *count -= 1;
+            }
+            return self.arrive(piece, point, otherwise, follow);
+        }
+        self.text("} else {");
+        let before = self.lines.len();
+        self.branch(piece, point, otherwise, follow, level);
+        if self.lines.len() == before {
+            self.lines.pop();
+        }
+        self.text("}");
+        None
+    }
+
     /// A branch of an `if` or `choose`.
     fn branch(
         &mut self,
@@ -350,6 +406,28 @@ impl<'p> Code<'p> {
         follow: Follow,
     ) -> Option<PointId> {
         let to = self.to(transition);
+        if let Op::Load {
+            register,
+            address,
+            order,
+        } = &transition.op
+            && self.once[register.index()]
+            && piece.flow.is_inline(from, to)
+            && !self.labelled[to.index()]
+        {
+            let operands = transition.op.operands();
+            let mine = self.split_pending(from, &operands);
+            let load = self.printer.load(self.index, address, *order, &mine);
+            self.begin.get_or_insert(from);
+            self.pending.push((*register, load));
+            return Some(to);
+        }
+        if matches!(
+            transition.op,
+            Op::Skip | Op::Jump | Op::Fence(_) | Op::AtomicBegin | Op::AtomicEnd
+        ) {
+            self.flush();
+        }
         match &transition.op {
             Op::AtomicEnd if piece.atomic => {
                 if follow != Follow::AtomicEnd(to) {
@@ -375,7 +453,13 @@ impl<'p> Code<'p> {
                 None
             }
             op => {
-                let statement = self.printer.statement(self.index, op);
+                let operands = op.operands();
+                // `r = x` would load into `r` itself.
+                if let Op::Assign(_, Expr::Atom(_)) = op {
+                    self.flush();
+                }
+                let (loads, _) = self.take_pending(from, &operands);
+                let statement = self.printer.statement(self.index, op, &loads);
                 self.text(format!("{statement};"));
                 self.arrive(piece, from, to, follow)
             }
@@ -409,11 +493,63 @@ impl<'p> Code<'p> {
         if piece == OUTER && self.out(point).is_empty() && !self.labelled[point.index()] {
             return self.text("return;");
         }
-        self.needed.insert((piece, point));
+        *self.needed.entry((piece, point)).or_default() += 1;
         let depth = self.depth;
         // The label's name is known when everything is written.
         self.lines.push(Line::Label(usize::MAX - piece, point));
         self.lines.push(Line::Text(depth, String::new()));
+    }
+
+    // ---- loads within statements ----
+
+    /// Writes the pending loads as statements of their own.
+    fn flush(&mut self) {
+        self.begin = None;
+        for (register, load) in std::mem::take(&mut self.pending) {
+            let name = &self.printer.registers[self.index][register.index()];
+            let line = format!("{name} = {};", load.text());
+            self.text(line);
+        }
+    }
+
+    /// The pending loads, all of which a statement at `point` uses in their order; and the point at which the statement then begins.
+    fn take_pending(&mut self, point: PointId, operands: &[&RegisterExpr]) -> (Loads, PointId) {
+        if !self.pending.is_empty() && self.usable(operands) != Some(self.pending.len()) {
+            self.flush();
+        }
+        let begin = self.begin.take().unwrap_or(point);
+        let pending = std::mem::take(&mut self.pending);
+        self.folded.extend(pending.iter().map(|(r, _)| *r));
+        (pending.into_iter().collect(), begin)
+    }
+
+    /// The last of the pending loads, which another load uses for its address.
+    fn split_pending(&mut self, point: PointId, operands: &[&RegisterExpr]) -> Loads {
+        let Some(count) = self.usable(operands) else {
+            self.flush();
+            self.begin = Some(point);
+            return Loads::new();
+        };
+        let mine = self.pending.split_off(self.pending.len() - count);
+        self.folded.extend(mine.iter().map(|(r, _)| *r));
+        mine.into_iter().collect()
+    }
+
+    /// How many of the pending loads, from the last one, the expressions use: in the order in which they are evaluated, each when it is
+    /// evaluated. `None` where that is not so.
+    fn usable(&self, operands: &[&RegisterExpr]) -> Option<usize> {
+        let mut used = Vec::new();
+        for operand in operands {
+            operand.for_each_atom(&mut |r| {
+                if self.pending.iter().any(|(p, _)| p == r) {
+                    used.push(*r);
+                }
+            });
+        }
+        let begin = self.pending.len().checked_sub(used.len())?;
+        let same = self.pending[begin..].iter().map(|(r, _)| r).eq(&used);
+        let simple = used.is_empty() || operands.iter().all(|e| is_simple(e));
+        (same && simple).then_some(used.len())
     }
 
     // ---- labels ----
@@ -422,12 +558,12 @@ impl<'p> Code<'p> {
         if !self.labelled[point.index()] {
             return;
         }
-        for (number, label) in self.thread.labels.iter().enumerate() {
-            if label.points.contains(&point) {
-                let name = self.label_names.fresh(&label.name, "l");
-                self.user_labels[number].push(name.clone());
-                self.names.entry((piece, point)).or_default().push(name);
-            }
+        for number in self.labels_at.get(&point).into_iter().flatten() {
+            let name = self
+                .label_names
+                .fresh(&self.thread.labels[*number].name, "l");
+            self.user_labels[*number].push(name.clone());
+            self.names.entry((piece, point)).or_default().push(name);
         }
     }
 
@@ -442,11 +578,13 @@ impl<'p> Code<'p> {
             })
             .collect();
         for key in order {
-            if self.needed.contains(&key) && !self.names.contains_key(&key) {
+            let needed = self.needed.get(&key).is_some_and(|count| *count > 0);
+            if needed && !self.names.contains_key(&key) {
                 let name = self.label_names.fresh("L1", "L");
                 self.names.insert(key, vec![name]);
             }
         }
+        self.declarations(text);
         let mut pending = String::new();
         let mut goto = None;
         for line in &self.lines {
@@ -481,5 +619,73 @@ impl<'p> Code<'p> {
             *text += &format!("  {pending}skip;\n");
         }
         self.user_labels
+    }
+}
+
+/// Registers without a name that are written by one load and read in one place, which is not a `never`.
+fn registers_used_once(printer: &Printer<'_>, index: usize) -> Vec<bool> {
+    let thread = &printer.program.threads[index];
+    let mut loads = vec![0; thread.registers.len()];
+    let mut writes = vec![0; thread.registers.len()];
+    let mut reads = vec![0; thread.registers.len()];
+    let mut last: Option<&Transition> = None;
+    for transition in &thread.transitions {
+        if let Some(register) = transition.op.target() {
+            writes[register.index()] += 1;
+            loads[register.index()] += matches!(transition.op, Op::Load { .. }) as usize;
+        }
+        // The two sides of an `if` are one expression in the text.
+        let complement = match (last.map(|l| (l.from, &l.op)), &transition.op) {
+            (Some((from, Op::Assume(yes))), Op::Assume(Expr::Unary(UnaryOp::Not, no))) => {
+                from == transition.from && *yes == **no
+            }
+            _ => false,
+        };
+        if !complement {
+            for operand in transition.op.operands() {
+                operand.for_each_atom(&mut |r| reads[r.index()] += 1);
+            }
+        }
+        last = Some(transition);
+    }
+    for never in &printer.program.nevers {
+        crate::equal::visit_atoms(&never.condition, &mut |atom| {
+            if let StateAtom::Register(copy, register) = atom
+                && copy.thread.index() == index
+            {
+                reads[register.index()] += 2;
+            }
+        });
+    }
+    thread
+        .registers
+        .iter()
+        .enumerate()
+        .map(|(r, register)| {
+            register.name.is_none()
+                && (loads[r], writes[r], reads[r]) == (1, 1, 1)
+                && thread.me != Some(RegisterId(r as u32))
+        })
+        .collect()
+}
+
+/// Whether a load in the expression happens in any case, and nothing can go wrong in it before the loads are done.
+fn is_simple(e: &RegisterExpr) -> bool {
+    match e {
+        Expr::Const(_) | Expr::Atom(_) => true,
+        Expr::Unary(_, operand) => is_simple(operand),
+        Expr::Binary(op, left, right) => {
+            !matches!(
+                op,
+                BinaryOp::And
+                    | BinaryOp::Or
+                    | BinaryOp::Divide
+                    | BinaryOp::Remainder
+                    | BinaryOp::ShiftLeft
+                    | BinaryOp::ShiftRight
+            ) && is_simple(left)
+                && is_simple(right)
+        }
+        Expr::Element { .. } => false,
     }
 }

@@ -19,11 +19,23 @@ pub(super) struct Piece {
 impl Piece {
     /// A name, a number, a place.
     pub fn primary(text: String) -> Self {
-        // `*p` is a primary, but `*-1` is none, and `-*p` is fine.
         Piece {
             text,
             binding: PRIMARY,
         }
+    }
+
+    /// `x.load(relaxed)`, which needs parentheses behind a `*`.
+    pub fn postfix(text: String) -> Self {
+        Piece {
+            text,
+            binding: UNARY,
+        }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 }
 
