@@ -10,6 +10,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
+/// Larger files are refused. Far below what `lang` could take, so that an endless input does not fill the memory.
+const MOST_BYTES: usize = 256 << 20;
+const _: () = assert!(MOST_BYTES <= MAX_SOURCE_BYTES);
+
 /// A program, and what should be said about its text all the same.
 pub struct Input {
     pub program: Program,
@@ -32,13 +36,13 @@ pub fn expand(arguments: &[PathBuf]) -> Vec<Job> {
         }
         let before = jobs.len();
         let tree = WalkDir::new(argument)
-            .follow_links(true)
             .sort_by_file_name()
             .into_iter()
             .filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name()));
         for entry in tree {
             match entry {
-                Ok(entry) if entry.file_type().is_file() && is_program(entry.path()) => {
+                // A link to a file counts, a link to a directory does not: it may lead round in a circle.
+                Ok(entry) if entry.path().is_file() && is_program(entry.path()) => {
                     jobs.push(Job::File(entry.into_path()));
                 }
                 Ok(_) => {}
@@ -108,7 +112,7 @@ pub fn read(path: &Path, reading: &ReadingArgs) -> Result<Input, Failure> {
 pub fn read_text(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
     // One byte more than is allowed tells an endless input from a large one.
-    let most = MAX_SOURCE_BYTES as u64 + 1;
+    let most = MOST_BYTES as u64 + 1;
     let result = if is_stdin(path) {
         std::io::stdin().lock().take(most).read_to_end(&mut bytes)
     } else {
@@ -117,8 +121,8 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     if let Err(error) = result {
         return Err(format!("cannot be read: {error}"));
     }
-    if bytes.len() > MAX_SOURCE_BYTES {
-        return Err("is larger than 1 GiB, which is too large for a program".to_owned());
+    if bytes.len() > MOST_BYTES {
+        return Err("is larger than 256 MiB, which is too large for a program".to_owned());
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];

@@ -9,6 +9,7 @@ use palisade_check::{Control, Options, Reductions};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_report::{Failure, FileReport, Findings, Question, Status, json, sarif, text};
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -95,7 +96,13 @@ impl Asking<'_> {
             cancel: *CANCEL,
             progress: &show,
         };
-        (self.answer)(program, &control)
+        let answer = AssertUnwindSafe(|| (self.answer)(program, &control));
+        // A bug of ours must not cost the answers about the other FILEs.
+        std::panic::catch_unwind(answer).unwrap_or_else(|_| {
+            Err(Failure::Message(
+                "palisade itself went wrong here; please report this, with the program".to_owned(),
+            ))
+        })
     }
 
     fn print(&self, report: &FileReport, output: &mut Output) -> Result<(), Closed> {
