@@ -1,7 +1,7 @@
 //! `safe` under SC: no assertion fails, no `never` becomes true, no error of the program is reached.
 
 use palisade_explore::{Finding, Successors};
-use palisade_lang::Program;
+use palisade_lang::{Never, Program};
 use palisade_memory::{Pattern, PatternKind, Witness};
 use palisade_threads::View;
 
@@ -64,6 +64,14 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     answer
 }
 
+/// What to say where a `never` has become true.
+pub(crate) fn never_in_words(program: &Program, never: &Never) -> String {
+    let text = program.source.slice(never.span).trim();
+    let condition = text.strip_prefix("never").unwrap_or(text);
+    let condition = condition.trim_end_matches(';').trim();
+    format!("now `{condition}` is true, which must never be")
+}
+
 fn witness(
     program: &Program,
     frame: &Frame<'_>,
@@ -85,13 +93,7 @@ fn witness(
         for step in &mut run.steps {
             step.instance = names[step.instance];
         }
-        let text = program.source.slice(never.span).trim();
-        let condition = text.strip_prefix("never").unwrap_or(text);
-        let condition = condition.trim_end_matches(';').trim();
-        (
-            PatternKind::Never,
-            format!("now `{condition}` is true, which must never be"),
-        )
+        (PatternKind::Never, never_in_words(program, never))
     };
     let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
     let events = events(program, &run, &names);

@@ -174,9 +174,9 @@ fn comparable(text: &str) -> Vec<String> {
         .map(|line| {
             let figures = line.trim_start();
             let is_stats = line.starts_with("  ")
-                && figures.contains(" state")
-                && figures.contains(" step")
-                && figures.contains(" s, ");
+                && (figures.contains(" state") && figures.contains(" step")
+                    || figures.starts_with("no search needed"))
+                && figures.contains(" s");
             match line.split_once("\"stats\":{") {
                 _ if is_stats => "  (statistics)".to_owned(),
                 Some((before, _)) => before.to_owned(),

@@ -3,7 +3,7 @@
 use crate::look::{Look, Tone, cut, harmless, pad, width};
 use crate::words;
 use palisade_lang::{Language, PlaceKind, Program, Span};
-use palisade_memory::{Event, EventKind, PatternKind, Witness};
+use palisade_memory::{Event, EventKind, EventRef, PatternKind, Witness};
 use std::collections::BTreeSet;
 
 /// Longer runs are shown with the middle left out.
@@ -389,10 +389,55 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Whether an event reads a value although a newer one is there already: in the run, an earlier event wrote one that comes later in
+/// modification order. Only release/acquire has such loads.
+pub(crate) fn is_stale(witness: &Witness, index: usize) -> bool {
+    let Some(event) = witness.events.get(index) else {
+        return false;
+    };
+    let Some(read_from) = event.rf else {
+        return false;
+    };
+    (0..index).any(|write| {
+        witness.events[write].location == event.location && comes_after(witness, write, read_from)
+    })
+}
+
+/// For a write that takes its place in modification order before one that was there already: that one.
+fn slipped_before(witness: &Witness, index: usize) -> Option<usize> {
+    let event = &witness.events[index];
+    let predecessor = event.after?;
+    (0..index).find(|&write| {
+        let other = &witness.events[write];
+        other.location == event.location && other.after == Some(predecessor)
+    })
+}
+
+/// Whether a write comes after another in modification order. Each write names a predecessor that is older than itself in the run.
+fn comes_after(witness: &Witness, write: usize, other: EventRef) -> bool {
+    let mut at = write;
+    while let Some(before) = witness.events[at].after {
+        if before == other {
+            return true;
+        }
+        match before {
+            EventRef::Event(before) if before < at => at = before,
+            _ => return false,
+        }
+    }
+    false
+}
+
 /// The effect of an event; what goes wrong at the last one is said there.
 fn effect_here(witness: &Witness, index: usize) -> String {
     let event = &witness.events[index];
-    let text = effect(event);
+    let mut text = effect(event);
+    if is_stale(witness, index) {
+        text.push_str(" (stale)");
+    }
+    if let Some(newer) = slipped_before(witness, index) {
+        text.push_str(&format!(" (before step {})", newer + 1));
+    }
     let fails = witness
         .pattern
         .as_ref()

@@ -1,6 +1,6 @@
 //! What is wrong with a run, told edge by edge and in one sentence that needs no theory.
 
-use crate::columns::{effect, location};
+use crate::columns::{effect, is_stale, location};
 use crate::look::{Look, Tone, wrap};
 use crate::shape;
 use palisade_memory::{Edge, Event, EventKind, Model, Pattern, PatternKind, RelationName, Witness};
@@ -144,6 +144,21 @@ fn explained(witness: &Witness) -> Vec<String> {
         if let Some(text) = overtaken(witness, edge) {
             result.push(text);
         }
+    }
+    if let Some(&stale) = witness
+        .cycle
+        .iter()
+        .find(|&&index| is_stale(witness, index))
+    {
+        let load = &witness.events[stale];
+        result.push(format!(
+            "In step {}, {} reads an old value of {} although a newer one has been written. Release/acquire allows that as long as \
+             nothing that {} has read so far tells it of the newer one.",
+            stale + 1,
+            load.thread,
+            location(load),
+            load.thread,
+        ));
     }
     result.push(
         "Read each arrow as \"must come before\": the arrows go round in a circle, so no order in which \

@@ -55,10 +55,13 @@ pub fn reach_verdict(verdict: &Verdict) -> &'static str {
 
 /// What a search took, in one line.
 pub fn stats(stats: &Stats) -> String {
-    let mut parts = vec![
-        counted(stats.states, "state", "states"),
-        counted(stats.transitions, "step", "steps"),
-    ];
+    let mut parts = Vec::new();
+    if stats.states > 0 {
+        parts.push(counted(stats.states, "state", "states"));
+        parts.push(counted(stats.transitions, "step", "steps"));
+    } else {
+        parts.push("no search needed".to_owned());
+    }
     if stats.queries > 1 {
         parts.push(counted(stats.queries, "question", "questions"));
     }

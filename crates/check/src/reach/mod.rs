@@ -19,6 +19,7 @@ use palisade_memory::{Event, EventKind, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, LocalId};
 
 use crate::run::{event_at, name_copies};
+use crate::safe::never_in_words;
 use crate::sc::{StepLabel, is_deadlock};
 use crate::search::search;
 use crate::state::Frame;
@@ -266,11 +267,7 @@ fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Finding) -> Wi
                 }
             }
         }
-        let text = program.source.slice(never.span).trim();
-        (
-            PatternKind::Never,
-            format!("what must never be is: `{text}`"),
-        )
+        (PatternKind::Never, never_in_words(program, never))
     };
     let last = events.len().checked_sub(1);
     Witness {
