@@ -176,14 +176,17 @@ fn witness(
     {
         std::mem::swap(&mut first, &mut second);
     }
-    let mut pattern_events = Vec::new();
-    take(frame, view, &mut run, first);
-    pattern_events.push(events(program, &run, &names).len() - 1);
-    if finish_block(frame, view, &mut run, first.instance) && still_there(frame, view, &run, second)
-    {
+    if blocked.is_some() || !still_enabled(frame, view, &run, first, second) {
+        // The second access cannot follow (a block may never end, a wait no longer go on): show it as it was about to happen.
+        let mut instead = run.clone();
+        take(frame, view, &mut instead, second);
+        take(frame, view, &mut run, first);
+        run.steps.extend(instead.steps.pop());
+    } else {
+        take(frame, view, &mut run, first);
         take(frame, view, &mut run, second);
-        pattern_events.push(events(program, &run, &names).len() - 1);
     }
+    let last = events(program, &run, &names).len() - 1;
     Some(Witness {
         model: Model::Sc,
         criterion: Criterion::Drf,
@@ -192,7 +195,7 @@ fn witness(
         edges: Vec::new(),
         pattern: Some(Pattern {
             kind: PatternKind::Race,
-            events: pattern_events,
+            events: vec![last - 1, last],
             message,
         }),
         copies: None,
@@ -223,23 +226,4 @@ fn still_enabled(
     let mut after = run.clone();
     take(frame, view, &mut after, first);
     still_there(frame, view, &after, second)
-}
-
-/// Lets a thread that is inside a block run to its end, by its first choices; `false` where that leads nowhere.
-fn finish_block(frame: &Frame<'_>, view: &mut View<'_>, run: &mut Run, instance: usize) -> bool {
-    // A block that loops for ever has no end to be shown.
-    for _ in 0..10_000 {
-        let (code, local) = (frame.codes[instance], LocalId(run.row[instance]));
-        if !view.is_atomic(code, local) {
-            return true;
-        }
-        let action = (0..view.actions(code, local)).find(|&a| {
-            let kind = view.action(code, local, a).kind;
-            !matches!(kind, ActionKind::Error(_))
-                && matches!(execute(frame, view, &run.row, kind), Ok(Some(_)))
-        });
-        let Some(action) = action else { return false };
-        step(frame, view, run, instance, action, 0);
-    }
-    false
 }

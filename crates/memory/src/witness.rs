@@ -206,8 +206,9 @@ pub struct Pattern {
 #[serde(rename_all = "kebab-case")]
 pub enum PatternKind {
     /// `[a, b]`: accesses of different threads to the same location, one of them a write, not both of them locked (read-modify-writes or
-    /// inside a block). `b` is the last event. Both were enabled in the state before `a` (before `a`'s block, where it is inside one);
-    /// `b` has the values that it would have there, or those that it has after `a`. Where `b` is inside a block, `a` is a load.
+    /// inside a block). `b` is the last event. Both were enabled in the state before `a`, or would have been if `a`'s thread were not
+    /// inside a block; `b` has the values that it would have there, or those that it has when it happens after `a` (and the rest of
+    /// `a`'s block). Where `b` is inside a block, `a` is a load.
     Race,
     /// `[store, load, other]`: a plain store, a later plain load or `wait` of the same thread of another location, without a store, fence
     /// or locked instruction of that thread between them, and then a store of another thread to the loaded location; only events of the

@@ -54,25 +54,15 @@ pub fn race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         !second.atomic || !writes(first),
         "the second access is inside a block, which must be shown on memory without the first",
     )?;
-    // Before the first access, or before the block that it is in.
-    let mut cut = a;
-    if first.atomic {
-        while cut > 0
-            && events[cut - 1].thread == first.thread
-            && in_block_or_border(&events[cut - 1])
-        {
-            cut -= 1;
-        }
-    }
-    // Between the cut and the end there are only the two accesses and the rest of the blocks that they are in.
-    for (index, event) in events.iter().enumerate().skip(cut) {
+    // From the first access on there are only the two accesses and the rest of the blocks that they are in.
+    for (index, event) in events.iter().enumerate().skip(a) {
         let one_of_both = event.thread == first.thread || event.thread == second.thread;
         require(
             index == a || index == b || (one_of_both && in_block_or_border(event)),
             "other steps are between the accesses",
         )?;
     }
-    let before = replay.follow(replay.start(), cut)?;
+    let before = replay.follow(replay.start(), a)?;
     let before = replay.silently(before, &[first_thread, second_thread])?;
     any(&before, |candidate| {
         race_from(&replay, candidate, a, b, second_thread)
@@ -92,13 +82,6 @@ fn race_from(
 ) -> Result<(), Invalid> {
     let events = replay.events;
     let machine = replay.machine;
-    require(
-        machine
-            .code()
-            .holder(machine.locals(&before.state))
-            .is_none(),
-        "a thread is inside a block before the race",
-    )?;
     let after_first = replay.follow(vec![before.clone()], a + 1)?;
     let first_locked = |c: &Candidate<sc::State>| events[a].atomic || replay.is_rmw(&c.matched[a]);
     if events[b].atomic {
@@ -113,7 +96,7 @@ fn race_from(
             require(!first_locked(c), "both accesses are locked")
         });
     }
-    for (step, _) in machine.steps_of(&before.state, second_thread) {
+    for (step, _) in machine.unhindered_steps_of(&before.state, second_thread) {
         let same_place = replay.is_at(&events[b], &step)
             && step.location.map(|l| &replay.program.location(l).name)
                 == events[b].location.as_ref();

@@ -193,3 +193,8 @@ fn robust_against_ra() {
 fn safe() {
     check_mutations(&Shape::SC, Model::Sc, Criterion::Safe, 400);
 }
+
+#[test]
+fn races() {
+    check_mutations(&Shape::SC, Model::Sc, Criterion::Drf, 200);
+}

@@ -44,46 +44,29 @@ fn is_rmw(machine: &Sc<'_>, step: &Step) -> bool {
     matches!(transition.op, Op::Rmw { .. })
 }
 
-/// The accesses that are enabled in a state in which no thread is inside a block. A block counts as one access of everything that it
-/// touches on any way through it, when run from here, without the others.
+/// The accesses that threads could make next. Inside a block only its thread can go on, but the others' next accesses count as well:
+/// it is the block alone that keeps them waiting.
 fn enabled_accesses(machine: &Sc<'_>, state: &State) -> Vec<Enabled> {
-    let mut enabled = Vec::new();
-    for (step, next) in machine.steps(state) {
-        let access = |step: &Step, locked: bool| {
+    let threads = 0..state.locals.len();
+    let steps = threads.flat_map(|thread| machine.unhindered_steps_of(state, thread));
+    steps
+        .filter_map(|(step, _)| {
             step.location.map(|location| Enabled {
                 thread: step.thread,
                 location,
                 writes: step.is_write(),
-                locked,
+                locked: step.atomic || is_rmw(machine, &step),
             })
-        };
-        enabled.extend(access(&step, is_rmw(machine, &step)));
-        if step.kind == StepKind::AtomicBegin {
-            for_each_step_of_block(machine, next, |step, _| enabled.extend(access(step, true)));
-        }
-    }
-    enabled
-}
-
-/// Runs the block that some thread has just begun, every way, to its end or until it blocks.
-fn for_each_step_of_block(machine: &Sc<'_>, begun: State, mut visit: impl FnMut(&Step, &State)) {
-    holds_everywhere(begun, |state| {
-        if machine.code().holder(&state.locals).is_none() {
-            return Visit::Next(Vec::new());
-        }
-        let steps = machine.steps(state);
-        for (step, next) in &steps {
-            visit(step, next);
-        }
-        Visit::Next(steps.into_iter().map(|(_, next)| next).collect())
-    });
+        })
+        .collect()
 }
 
 /// `drf` (issue 2): in no state that SC reaches do two threads have enabled accesses to the same location, at least one of them a store.
 ///
 /// Two read-modify-writes never race; a `cas` is one whether it would succeed or fail. `wait` and `bcas` are enabled where they would go
-/// on. An `atomic` block is treated like a read-modify-write of everything that it touches: enabled as a whole where it can begin. Where
-/// `nonatomic` locations are declared, races on those only count.
+/// on. The accesses of an `atomic` block are locked like read-modify-writes: in a state inside the block its next access races with the
+/// plain accesses that others would be able to make if the block did not keep them waiting. Where `nonatomic` locations are declared,
+/// races on those only count.
 pub fn sc_drf(program: &Program) -> Option<bool> {
     let any_nonatomic = program.locations.iter().any(|l| l.nonatomic);
     drf(program, |location| {
@@ -100,17 +83,17 @@ fn drf(program: &Program, counts: impl Fn(LocationId) -> bool) -> Option<bool> {
     let runs = Runs::new(Sc::new(program));
     let machine = &runs.machine;
     holds_everywhere(machine.initial(), |state| {
-        if machine.code().holder(&state.locals).is_none() {
-            let enabled = enabled_accesses(machine, state);
-            for (i, a) in enabled.iter().enumerate() {
-                for b in &enabled[i + 1..] {
-                    let conflict = a.thread != b.thread
-                        && a.location == b.location
-                        && (a.writes || b.writes)
-                        && !(a.locked && b.locked);
-                    if conflict && counts(a.location) {
-                        return Visit::Violated;
-                    }
+        let holder = machine.code().holder(&state.locals);
+        let enabled = enabled_accesses(machine, state);
+        for (i, a) in enabled.iter().enumerate() {
+            for b in &enabled[i + 1..] {
+                let conflict = a.thread != b.thread
+                    && a.location == b.location
+                    && (a.writes || b.writes)
+                    && !(a.locked && b.locked);
+                let possible = holder.is_none_or(|h| h == a.thread || h == b.thread);
+                if conflict && possible && counts(a.location) {
+                    return Visit::Violated;
                 }
             }
         }
