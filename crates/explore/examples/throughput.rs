@@ -6,6 +6,7 @@
 //! cargo run --release -p palisade-explore --example throughput grid 7 2   # the same with two threads
 //! cargo run --release -p palisade-explore --example throughput twice 7    # two such walks at once
 //! cargo run --release -p palisade-explore --example throughput chain 10000000 2
+//! cargo run --release -p palisade-explore --example throughput tiny 1000  # many short walks
 //! ```
 
 use palisade_explore::{Outcome, Space, Successors, Walk};
@@ -124,6 +125,14 @@ fn main() {
             let jobs = number(2).unwrap_or(1) as usize;
             let (outcome, time) = walk(&Chain { length }, jobs);
             print(&format!("chain, {jobs} threads"), &outcome, time);
+        }
+        (Some("tiny"), Some(times)) => {
+            let start = Instant::now();
+            for _ in 0..times {
+                walk(&Grid { size: 2 }, 2);
+            }
+            let time = start.elapsed().as_secs_f64() * 1e6 / f64::from(times.max(1));
+            println!("a walk over 256 states takes {time:.1} microseconds");
         }
         _ => {
             for size in [6, 7] {
