@@ -8,6 +8,7 @@
 
 use crate::budget::{Budget, Full};
 use crate::levels::{Levels, SHARDS, Span, shard_of};
+use crate::line::prefetch;
 use crate::pack::{Layout, bits_of, hash_of};
 use crate::shard::Shard;
 use crate::space::{Emitted, Space, Successors};
@@ -186,17 +187,21 @@ impl Recent {
         self.records.resize(RECENT * (layout.words() + 1), 0);
     }
 
-    /// Whether this was sent lately; from now on, it was.
+    /// Where a record with this hash would be.
     #[inline]
-    fn replace(&mut self, hash: u64, words: &[u64]) -> bool {
-        let stride = words.len() + 1;
-        let place = (hash % RECENT as u64) as usize * stride;
-        let record = &mut self.records[place..place + stride];
-        if record[0] == hash && record[1..] == *words {
+    fn place(&self, hash: u64, stride: usize) -> &u64 {
+        &self.records[(hash % RECENT as u64) as usize * stride]
+    }
+
+    /// Whether this record was sent lately; from now on, it was.
+    #[inline]
+    fn replace(&mut self, record: &[u64]) -> bool {
+        let place = (record[0] % RECENT as u64) as usize * record.len();
+        let known = &mut self.records[place..place + record.len()];
+        if *known == *record {
             return true;
         }
-        record[0] = hash;
-        record[1..].copy_from_slice(words);
+        known.copy_from_slice(record);
         false
     }
 }
@@ -416,7 +421,7 @@ impl<'a, S: Space> Engine<'a, S> {
             self.space.initial(&mut leader.worker, &mut out);
             if leader.emitted.too_large.is_empty() {
                 let inserted = self
-                    .send(&leader.emitted, &mut leader.sender, &layout)
+                    .send(&mut leader.emitted, &mut leader.sender, &layout)
                     .and_then(|()| self.flush(&mut leader.sender));
                 if inserted.is_err() {
                     self.stop(Reason::Memory);
@@ -570,7 +575,7 @@ impl<'a, S: Space> Engine<'a, S> {
             if !walker.emitted.reports.is_empty() {
                 self.note_reports(walker, task.level);
             }
-            self.send(&walker.emitted, &mut walker.sender, layout)?;
+            self.send(&mut walker.emitted, &mut walker.sender, layout)?;
         }
         Ok(())
     }
@@ -596,7 +601,12 @@ impl<'a, S: Space> Engine<'a, S> {
 
     /// Sorts what was emitted by shard.
     #[inline]
-    fn send(&self, emitted: &Emitted, sender: &mut Sender, layout: &Layout) -> Result<(), Full> {
+    fn send(
+        &self,
+        emitted: &mut Emitted,
+        sender: &mut Sender,
+        layout: &Layout,
+    ) -> Result<(), Full> {
         // Loops over words are unrolled for the common sizes.
         match layout.words() {
             1 => self.send_words::<1>(emitted, sender, 1),
@@ -610,7 +620,7 @@ impl<'a, S: Space> Engine<'a, S> {
     #[inline]
     fn send_words<const W: usize>(
         &self,
-        emitted: &Emitted,
+        emitted: &mut Emitted,
         sender: &mut Sender,
         words: usize,
     ) -> Result<(), Full> {
@@ -619,18 +629,22 @@ impl<'a, S: Space> Engine<'a, S> {
         if sender.outgoing.is_empty() {
             sender.outgoing.resize(SHARDS, Vec::new());
         }
+        // From here on, the records have hashes in place of the keys.
+        for record in emitted.records_mut().chunks_exact_mut(stride) {
+            record[0] = hash_of(record[0]);
+            if sender.remember {
+                prefetch(sender.recent.place(record[0], stride));
+            }
+        }
         for record in emitted.records().chunks_exact(stride) {
-            let hash = hash_of(record[0]);
-            let words = &record[1..];
-            if sender.remember && sender.recent.replace(hash, words) {
+            let hash = record[0];
+            if sender.remember && sender.recent.replace(record) {
                 continue;
             }
             let shard = shard_of(hash);
             sender.waiting |= 1 << shard;
             let outgoing = &mut sender.outgoing[shard];
-            let start = outgoing.len();
             outgoing.extend_from_slice(record);
-            outgoing[start] = hash;
             if outgoing.len() >= BATCH * stride {
                 self.flush_shard(sender, shard)?;
             }

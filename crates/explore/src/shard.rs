@@ -13,8 +13,18 @@ use std::sync::Arc;
 
 const PAGE_BYTES: usize = 1 << 16;
 
-/// States of one batch whose memory accesses are overlapped.
-const GROUP: usize = 32;
+/// States of one batch whose memory accesses are overlapped; a bit for each.
+const GROUP: usize = u32::BITS as usize;
+
+/// The numbers of the bits that are set.
+#[inline(always)]
+fn bits(mut set: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = set.trailing_zeros();
+        set &= set.wrapping_sub(1);
+        (bit < u32::BITS).then_some(bit as usize)
+    })
+}
 
 /// Packed states, one after the other.
 struct Store {
@@ -143,28 +153,40 @@ fn word_of(bytes: &[u8]) -> u64 {
 }
 
 /// A cache line of entries. Entries fill a bucket from the front; 0 is no entry.
+type Bucket = [u32; SLOTS];
+
+/// Two buckets that are neighbours in memory, which processors like to fetch together.
 #[derive(Clone)]
-#[repr(align(64))]
-struct Bucket([u32; SLOTS]);
+#[repr(align(128))]
+struct Pair([Bucket; 2]);
 
 /// The first slot without an entry, in a bucket that has one.
 #[inline(always)]
-fn first_free(entries: &[u32; SLOTS]) -> usize {
+fn first_free(entries: &Bucket) -> usize {
     (equal(entries, u32::MAX, 0).trailing_zeros() % SLOTS as u32) as usize
+}
+
+/// Whether there is such a slot.
+#[inline(always)]
+fn has_room(entries: &Bucket) -> bool {
+    entries[SLOTS - 1] == 0
 }
 
 /// The visited set: for every state an entry of 4 bytes, which holds the index of the state plus one in
 /// its low bits and some bits of its hash, the tag, in the others.
 ///
-/// The hash says in which bucket to start looking; a full bucket overflows into the next one.
+/// The hash says in which bucket to start looking. A full bucket overflows into the other one of its pair,
+/// and a full pair into the next one.
 struct Table {
-    pages: Vec<Vec<Bucket>>,
+    pages: Vec<Vec<Pair>>,
+    /// Number of buckets; even.
     buckets: u32,
     /// The bits of an entry that are the index.
     index_mask: u32,
 }
 
 const BUCKETS_PER_PAGE: u32 = (PAGE_BYTES / size_of::<Bucket>()) as u32;
+const PAIRS_PER_PAGE: u32 = BUCKETS_PER_PAGE / 2;
 
 impl Table {
     /// How many states may be in a table of that many buckets. Nine of ten entries are used, and still
@@ -179,14 +201,15 @@ impl Table {
     }
 
     #[inline(always)]
-    fn bucket(&self, bucket: u32) -> &[u32; SLOTS] {
-        &self.pages[(bucket / BUCKETS_PER_PAGE) as usize][(bucket % BUCKETS_PER_PAGE) as usize].0
+    fn bucket(&self, bucket: u32) -> &Bucket {
+        let page = &self.pages[(bucket / BUCKETS_PER_PAGE) as usize];
+        &page[(bucket / 2 % PAIRS_PER_PAGE) as usize].0[(bucket % 2) as usize]
     }
 
     #[inline(always)]
-    fn bucket_mut(&mut self, bucket: u32) -> &mut [u32; SLOTS] {
+    fn bucket_mut(&mut self, bucket: u32) -> &mut Bucket {
         let page = &mut self.pages[(bucket / BUCKETS_PER_PAGE) as usize];
-        &mut page[(bucket % BUCKETS_PER_PAGE) as usize].0
+        &mut page[(bucket / 2 % PAIRS_PER_PAGE) as usize].0[(bucket % 2) as usize]
     }
 
     /// The tag of a hash in its place; bits 0..32 choose the bucket and 58..64 the shard.
@@ -197,7 +220,7 @@ impl Table {
 
     /// One bit for every entry with this tag; also for those after the last one, if the tag is 0.
     #[inline(always)]
-    fn matches(&self, entries: &[u32; SLOTS], tag: u32) -> u32 {
+    fn matches(&self, entries: &Bucket, tag: u32) -> u32 {
         equal(entries, !self.index_mask, tag)
     }
 
@@ -205,24 +228,43 @@ impl Table {
     #[inline(always)]
     fn add(&mut self, hash: u64, index: u32) {
         let entry = self.tag(hash) | (index + 1);
-        let mut bucket = self.home(hash);
+        let home = self.home(hash);
+        let mut bucket = home;
         loop {
             let entries = self.bucket_mut(bucket);
-            if entries[SLOTS - 1] == 0 {
+            if has_room(entries) {
                 entries[first_free(entries)] = entry;
                 return;
             }
-            bucket = self.after(bucket);
+            bucket = self.after(bucket, home);
         }
     }
 
+    /// Where to look after `bucket`, for what belongs into `home`. There is always a bucket with room
+    /// before this comes back to the first pair.
     #[inline(always)]
-    fn after(&self, bucket: u32) -> u32 {
-        if bucket + 1 == self.buckets {
-            0
+    fn after(&self, bucket: u32, home: u32) -> u32 {
+        if bucket == home {
+            return bucket ^ 1;
+        }
+        let next = if bucket == home ^ 1 {
+            (bucket | 1) + 1
         } else {
             bucket + 1
+        };
+        if next == self.buckets { 0 } else { next }
+    }
+
+    /// The entry in `bucket` that is the most likely to belong to a state with this hash.
+    #[inline(always)]
+    fn candidate(&self, bucket: u32, hash: u64) -> Option<u32> {
+        let entries = self.bucket(bucket);
+        let matches = self.matches(entries, self.tag(hash));
+        if matches == 0 {
+            return None;
         }
+        let entry = entries[(matches.trailing_zeros() % SLOTS as u32) as usize];
+        (entry & self.index_mask).checked_sub(1)
     }
 }
 
@@ -262,7 +304,7 @@ impl Shard {
     pub(crate) fn memory(&self) -> u64 {
         let store: usize = self.store.pages.iter().map(Vec::capacity).sum();
         let table: usize = self.table.pages.iter().map(Vec::capacity).sum();
-        (store + table * size_of::<Bucket>()) as u64
+        (store + table * size_of::<Pair>()) as u64
     }
 
     /// Reads states, packed, one after the other.
@@ -297,32 +339,49 @@ impl Shard {
         let stride = words + 1;
         self.reserve(records.len() / stride, budget)?;
         for group in records.chunks(GROUP * stride) {
-            // What is read here is probably in no cache: ask for the buckets of all records, then for the
-            // states that their entries point to, so that all of them are under way at once.
+            // What is read here is probably in no cache, so it is asked for some time before it is
+            // needed. First the buckets of all records.
             for record in group.chunks_exact(stride) {
                 prefetch(self.table.bucket(self.table.home(record[0])));
             }
+            // Then the states that entries there point to, or the other buckets of the pairs.
             let mut candidates = [0_u32; GROUP];
-            for (record, candidate) in group.chunks_exact(stride).zip(&mut candidates) {
-                let entries = self.table.bucket(self.table.home(record[0]));
-                let matches = self.table.matches(entries, self.table.tag(record[0]));
-                // Without a match this is some entry, which will turn out to be another state.
-                let entry = entries[(matches.trailing_zeros() % SLOTS as u32) as usize];
-                *candidate = (entry & self.table.index_mask).saturating_sub(1);
-                if self.store.len > 0 {
-                    prefetch(self.store.first_byte(*candidate));
-                }
-            }
-            let mut found = 0_u64;
-            if self.store.len > 0 {
-                for (i, record) in group.chunks_exact(stride).enumerate() {
-                    found |= u64::from(self.store.equals(candidates[i], &record[1..])) << i;
-                }
-            }
+            let mut first = 0_u32;
+            let mut overflown = 0_u32;
+            let mut open = 0_u32;
             for (i, record) in group.chunks_exact(stride).enumerate() {
-                if found >> i & 1 == 0 {
-                    self.insert_one(record[0], &record[1..], budget)?;
+                let home = self.table.home(record[0]);
+                if let Some(candidate) = self.table.candidate(home, record[0]) {
+                    prefetch(self.store.first_byte(candidate));
+                    candidates[i] = candidate;
+                    first |= 1 << i;
+                } else if has_room(self.table.bucket(home)) {
+                    open |= 1 << i;
+                } else {
+                    prefetch(self.table.bucket(home ^ 1));
+                    overflown |= 1 << i;
                 }
+            }
+            let record = |i: usize| &group[i * stride..(i + 1) * stride];
+            let mut second = 0_u32;
+            for i in bits(overflown) {
+                let hash = record(i)[0];
+                if let Some(candidate) = self.table.candidate(self.table.home(hash) ^ 1, hash) {
+                    prefetch(self.store.first_byte(candidate));
+                    candidates[i] = candidate;
+                    second |= 1 << i;
+                } else {
+                    open |= 1 << i;
+                }
+            }
+            for i in bits(first).chain(bits(second)) {
+                if !self.store.equals(candidates[i], &record(i)[1..]) {
+                    open |= 1 << i;
+                }
+            }
+            // What was not found at once is probably new.
+            for i in bits(open) {
+                self.insert_one(record(i)[0], &record(i)[1..], budget)?;
             }
         }
         Ok(())
@@ -342,7 +401,8 @@ impl Shard {
     #[inline(always)]
     fn find(&self, hash: u64, state: &[u64]) -> Result<u32, (u32, usize)> {
         let tag = self.table.tag(hash);
-        let mut bucket = self.table.home(hash);
+        let home = self.table.home(hash);
+        let mut bucket = home;
         loop {
             let entries = self.table.bucket(bucket);
             let mut matches = self.table.matches(entries, tag);
@@ -357,10 +417,10 @@ impl Shard {
                 }
                 matches &= matches - 1;
             }
-            if entries[SLOTS - 1] == 0 {
+            if has_room(entries) {
                 return Err((bucket, first_free(entries)));
             }
-            bucket = self.table.after(bucket);
+            bucket = self.table.after(bucket, home);
         }
     }
 
@@ -381,9 +441,9 @@ impl Shard {
         let mut buckets = u64::from(table.buckets);
         while Table::room(buckets) < need {
             buckets += if buckets < u64::from(BUCKETS_PER_PAGE) {
-                buckets.max(1)
+                buckets.max(2)
             } else {
-                buckets / 3
+                buckets / 6 * 2
             };
         }
         // 26 bits of index leave 6 for the tag; with 64 shards that is 4 billion states.
@@ -391,10 +451,10 @@ impl Shard {
             return Err(Full);
         }
         let buckets = buckets as u32;
-        let empty = Bucket([0; SLOTS]);
+        let empty = Pair([[0; SLOTS]; 2]);
         // A first page that is smaller than a page is replaced, others are kept. The table is valid as
         // it was until all the memory is there.
-        let first = buckets.min(BUCKETS_PER_PAGE) as usize;
+        let first = (buckets.min(BUCKETS_PER_PAGE) / 2) as usize;
         let first = match table.pages.first() {
             Some(page) if page.len() == first => None,
             _ => Some(budget.vector(first, empty.clone())?),
@@ -402,7 +462,7 @@ impl Shard {
         let pages = buckets.div_ceil(BUCKETS_PER_PAGE) as usize;
         let mut more = Vec::new();
         for _ in table.pages.len().max(1)..pages {
-            match budget.vector(BUCKETS_PER_PAGE as usize, empty.clone()) {
+            match budget.vector(PAIRS_PER_PAGE as usize, empty.clone()) {
                 Ok(page) => more.push(page),
                 Err(full) => {
                     first

@@ -98,6 +98,11 @@ impl Emitted {
         &self.records[..self.used]
     }
 
+    /// The same, to change them.
+    pub(crate) fn records_mut(&mut self) -> &mut [u64] {
+        &mut self.records[..self.used]
+    }
+
     /// Room for one more record.
     #[inline(always)]
     fn record(&mut self, words: usize) -> (&mut u64, &mut [u64]) {
