@@ -101,6 +101,7 @@ pub fn check(
         (Model::Sc | Model::Tso, Criterion::Drf) => Ok(drf::check(program, options, control)),
         (Model::Tso, Criterion::Persistent) => Ok(persistent::check(program, options, control)),
         (Model::Tso, Criterion::Safe) => Ok(reach::check(program, options, control)),
+        (Model::Tso, Criterion::Trf) => Ok(tso::trf::check(program, options, control)),
         (Model::Tso, Criterion::Robust) => Ok(tso::robust::check(program, options, control)),
         (Model::Ra, Criterion::Robust) => ra::robust(program, options, control),
         (Model::Ra, Criterion::Safe) => ra::safe(program, options, control),

@@ -210,8 +210,8 @@ pub enum PatternKind {
     /// inside a block; `b` has the values that it would have there, or those that it has when it happens after `a` (and the rest of
     /// `a`'s block). Where `b` is inside a block, `a` is a load.
     Race,
-    /// `[store, load, other]`: a plain store, a later plain load or `wait` of the same thread of another location, without a store, fence
-    /// or locked instruction of that thread between them, and then a store of another thread to the loaded location; only events of the
+    /// `[store, load, other]`: a plain store, a later plain load or `wait` of the same thread of another location, with nothing but plain
+    /// loads of that thread between them, and then a store of another thread to the loaded location; only events of the
     /// block that `other` is in stand between `load` and `other`, and the block comes to its end. Under `tso`: `store` is an issue; up to
     /// the first store that is pending at `load` every store is flushed at once, from there to `load` there are only loads and issues
     /// of the thread, then the block, then flushes.

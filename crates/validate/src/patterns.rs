@@ -189,7 +189,7 @@ fn op_is_load(op: &Op) -> bool {
     matches!(op, Op::Load { .. })
 }
 
-/// The accesses of the pivot between its store and its load are plain loads.
+/// Between its store and its load the pivot alone moves, by plain loads.
 fn only_plain_loads_between<M: Machine>(
     replay: &Replay<'_, M>,
     candidate: &Candidate<M::State>,
@@ -203,9 +203,7 @@ fn only_plain_loads_between<M: Machine>(
         event.kind == EventKind::Local
             || (event.kind == EventKind::Load && !event.atomic && !replay.is_rmw(matched))
     };
-    (store + 1..=load)
-        .filter(|&index| candidate.matched[index].thread == pivot)
-        .all(is_plain_load)
+    (store + 1..=load).all(|index| candidate.matched[index].thread == pivot && is_plain_load(index))
         && candidate.barrier[pivot].is_none_or(|at| at <= store)
 }
 

@@ -58,5 +58,6 @@ mod attack;
 mod filter;
 mod overtake;
 pub(crate) mod robust;
+pub(crate) mod trf;
 mod values;
 mod witness;

@@ -10,6 +10,7 @@ use palisade_threads::{ActionKind, LocalId, View};
 use super::attack::{AttackSpace, Phase, role};
 use crate::run::{Run, RunStep, push_tso_events, step};
 use crate::sc::{Access, StepLabel};
+use crate::state::Frame;
 
 /// The run `τ1 · isu(st_A) · τ2 · ld_A · τ3 · st_A · τ4`.
 #[derive(Debug)]
@@ -109,34 +110,17 @@ fn replay(
             }
             _ => step(frame, view, &mut run, instance, label.action, label.outcome),
         }
-        // Find everybody again: who has not moved is known by role and local state, and the place that is left is the mover's.
         let chain_begins = phase_before != Phase::Chain && phase_after == Phase::Chain;
-        let mut others: Vec<(usize, (u32, u32))> = (0..frame.thread_count())
-            .filter(|&c| c != label.component)
-            .map(|c| {
-                let role = match chain_begins {
-                    true => role::ORIGINAL,
-                    false => before.row[layout.roles + c],
-                };
-                (who[c], (role, before.row[c]))
-            })
-            .collect();
-        let mut now = vec![instance; who.len()];
-        for (component, now) in now.iter_mut().enumerate() {
-            let key = (after.row[layout.roles + component], after.row[component]);
-            let same_place = |member: usize| {
-                member == component
-                    || (frame.group_of[member].is_some()
-                        && frame.group_of[member] == frame.group_of[component])
-            };
-            if let Some(at) = others
-                .iter()
-                .position(|&(member, its)| its == key && same_place(member))
-            {
-                *now = others.swap_remove(at).0;
-            }
-        }
-        who = now;
+        who = find_again(
+            frame,
+            &who,
+            label.component,
+            |c| match chain_begins {
+                true => (role::ORIGINAL, before.row[c]),
+                false => (before.row[layout.roles + c], before.row[c]),
+            },
+            |c| (after.row[layout.roles + c], after.row[c]),
+        );
     }
     let (attacker, store) = attack?;
     Some(AttackRun {
@@ -145,6 +129,36 @@ fn replay(
         load: load?,
         attacker,
     })
+}
+
+/// Which running thread stands in which component of a sorted row after the one in component `mover` has moved, given what is known of each component
+/// before and after. Who has not moved is found again by that, and the place that is left is the mover's.
+pub(crate) fn find_again(
+    frame: &Frame<'_>,
+    who: &[usize],
+    mover: usize,
+    before: impl Fn(usize) -> (u32, u32),
+    after: impl Fn(usize) -> (u32, u32),
+) -> Vec<usize> {
+    let mut others: Vec<(usize, (u32, u32))> = (0..who.len())
+        .filter(|&c| c != mover)
+        .map(|c| (c, before(c)))
+        .collect();
+    (0..who.len())
+        .map(|component| {
+            let key = after(component);
+            let group = frame.group_of[component];
+            let same_place =
+                |c: usize| c == component || (group.is_some() && group == frame.group_of[c]);
+            let found = others
+                .iter()
+                .position(|&(c, its)| its == key && same_place(c));
+            match found {
+                Some(at) => who[others.swap_remove(at).0],
+                None => who[mover],
+            }
+        })
+        .collect()
 }
 
 /// A step of the attacker, which sees its own buffer first.

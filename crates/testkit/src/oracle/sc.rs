@@ -111,8 +111,9 @@ struct Watched {
 }
 
 /// `trf` (issue 3; Owens' criterion as paper 004 section 2 places it): there is no SC run with a store of a thread, then, without another
-/// store, fence or locked instruction of that thread (others may do anything in between), a load of another location, while a store
-/// (plain or by a read-modify-write) of another thread to that location is enabled.
+/// store, fence or locked instruction of that thread, a load of another location, while a store (plain or by a read-modify-write) of
+/// another thread to that location is enabled. Nobody else moves between the store and the load: others could need the store to be
+/// visible, and then no TSO run has the load overtake it; what they do without needing it, they can do before.
 ///
 /// The store is a plain one outside `atomic` blocks; a `seqcst` store is followed by a fence and so starts nothing. The load is a plain one
 /// or a `wait` that would go on. Locked instructions are `cas` (also one that fails), `fadd`, `xchg`, `bcas` and the beginning and end of
@@ -163,8 +164,10 @@ fn unfenced_after(
     unfenced: &[Option<LocationId>],
     step: &Step,
 ) -> Vec<Option<LocationId>> {
-    let mut unfenced = unfenced.to_vec();
-    let last = &mut unfenced[step.thread];
+    // A step of another thread ends what the others have begun.
+    let mut after = vec![None; unfenced.len()];
+    after[step.thread] = unfenced[step.thread];
+    let last = &mut after[step.thread];
     match step.kind {
         StepKind::Store if !step.atomic => {
             *last = step.location.filter(|_| !is_seqcst_store(machine, step))
@@ -173,7 +176,7 @@ fn unfenced_after(
         _ if is_rmw(machine, step) => *last = None,
         _ => {}
     }
-    unfenced
+    after
 }
 
 fn is_seqcst_store(machine: &Sc<'_>, step: &Step) -> bool {
