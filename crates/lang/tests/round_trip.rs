@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use common::{Random, random_program};
 use palisade_lang::print::to_pal;
-use palisade_lang::{ParseOptions, Program, Source, parse, same_program};
+use palisade_lang::{Expr, Op, ParseOptions, Program, Source, parse, same_program};
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -44,7 +44,71 @@ fn read(name: &str, text: &str) -> Program {
     }
 }
 
+/// What `program.rs` promises about every program.
+fn assert_well_formed(name: &str, program: &Program) {
+    for thread in &program.threads {
+        assert!(
+            thread.transitions.is_sorted_by_key(|t| t.from),
+            "{name}: transitions are sorted"
+        );
+        assert!(
+            !thread.points[thread.initial.index()].atomic,
+            "{name}: threads begin outside"
+        );
+        for transition in &thread.transitions {
+            let from = &thread.points[transition.from.index()];
+            let to = &thread.points[transition.to.index()];
+            let expected = match transition.op {
+                Op::AtomicBegin => (false, true),
+                Op::AtomicEnd => (true, false),
+                _ => (from.atomic, from.atomic),
+            };
+            assert_eq!((from.atomic, to.atomic), expected, "{name}: {transition:?}");
+            if transition.op == Op::Jump {
+                let alone = thread.outgoing(transition.from).len() == 1;
+                assert!(alone, "{name}: nothing else leaves from a jump");
+                let labelled = thread
+                    .labels
+                    .iter()
+                    .any(|l| l.points.contains(&transition.from));
+                assert!(!labelled, "{name}: nobody stands at a jump");
+            }
+            for operand in transition.op.operands() {
+                assert!(height(operand) <= palisade_lang::expr::MAX_HEIGHT);
+            }
+        }
+        for point in 0..thread.points.len() as u32 {
+            let mut behind = palisade_lang::PointId(point);
+            for _ in 0..=thread.points.len() {
+                match thread.outgoing(behind) {
+                    [only] if only.op == Op::Jump => behind = only.to,
+                    _ => break,
+                }
+            }
+            let ends = thread.outgoing(behind).first().map(|t| &t.op) != Some(&Op::Jump);
+            assert!(ends, "{name}: jumps form no circle");
+        }
+        for point in &thread.points {
+            assert!(
+                !point.atomic || point.place.is_none(),
+                "{name}: no fence inside"
+            );
+            assert!(point.place.is_none_or(|p| p.index() < program.places.len()));
+        }
+    }
+}
+
+fn height<A>(expr: &Expr<A>) -> usize {
+    1 + match expr {
+        Expr::Const(_) | Expr::Atom(_) => 0,
+        Expr::Unary(_, operand) => height(operand),
+        Expr::Binary(_, left, right) => height(left).max(height(right)),
+        Expr::Element { index, .. } => height(index),
+    }
+}
+
 fn assert_round_trip(name: &str, program: &Program) {
+    assert_well_formed(name, program);
     let printed = to_pal(program);
     let again = read("printed.pal", &printed);
     if let Err(difference) = same_program(program, &again) {
@@ -91,13 +155,18 @@ fn bundled_programs() {
 }
 
 #[test]
-fn automata_of_the_corpus() {
+fn programs_of_the_corpus() {
     let corpus = workspace().join("../shared/corpus");
     if !corpus.is_dir() {
         println!("no corpus beside the workspace: nothing to do");
         return;
     }
-    for (directory, extension) in [("trencher", "txt"), ("persist", "txt")] {
+    for (directory, extension) in [
+        ("trencher", "txt"),
+        ("persist", "txt"),
+        ("rocker", "tpl"),
+        ("litmus", "litmus"),
+    ] {
         for path in files(&corpus.join(directory), extension) {
             let name = path.display().to_string();
             let text = std::fs::read_to_string(&path).expect("a readable file");

@@ -382,6 +382,10 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
     }
 
     fn stmt(&mut self, stmt: &'a Stmt<'a>) {
+        if !stmt.labels.is_empty() && self.select_at == Some(self.current) {
+            // In a function that the branch begins with: the label does not stand at the `select`.
+            self.emit(Op::Skip, stmt.span);
+        }
         let name = stmt.labels.first().map(|l| l.text);
         self.mark(PlaceKind::BeforeStatement, stmt.span, name);
         for label in &stmt.labels {
@@ -754,9 +758,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         for (name, binding) in bindings {
             self.bind(name, binding);
         }
-        let select_at = self.select_at.take();
         self.deeper(call, (), |body| body.block(&function.body));
-        self.select_at = select_at;
         if let Some(result) = result {
             self.emit(Op::Assign(result, Expr::Const(0)), function.body.close);
         }
