@@ -1,2 +1,31 @@
 //! One command for every table.
-fn main() {}
+//!
+//! `cargo run --release -p bench -- TABLE [ARGUMENT…]`; without a table, says which there are.
+
+mod ra;
+
+use std::process::ExitCode;
+
+/// A table: its name, what it shows, and what prints it.
+type Table = (&'static str, &'static str, fn(&[String]) -> ExitCode);
+
+const TABLES: &[Table] = &[(
+    "ra",
+    "robustness against release/acquire, beside Rocker (paper 003, Fig. 7)",
+    ra::table,
+)];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = arguments.first().map(String::as_str);
+    match TABLES.iter().find(|(name, _, _)| Some(*name) == wanted) {
+        Some((_, _, print)) => print(&arguments[1..]),
+        None => {
+            eprintln!("usage: bench TABLE [ARGUMENT…]");
+            for (name, what, _) in TABLES {
+                eprintln!("  {name:12} {what}");
+            }
+            ExitCode::from(2)
+        }
+    }
+}
