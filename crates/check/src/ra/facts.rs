@@ -65,7 +65,7 @@ impl Classes {
 }
 
 /// What a thread may still do: sets of places (locations, and behind them the fences' own).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Future {
     /// Locations that it may read without writing: load, `wait`, a `cas` that fails.
     pub reads: Set,
@@ -73,6 +73,27 @@ pub struct Future {
     pub stores: Set,
     /// Locations that it may read-modify-write.
     pub updates: Set,
+    /// What its reads accept: numbers in [`Facts::accepts`].
+    pub read_accepts: Set,
+    /// What its stores and updates accept to be followed.
+    pub write_accepts: Set,
+}
+
+/// The values of a place that some instruction accepts when it reads (or, for a store, follows) them; all without a predicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accept {
+    /// The place.
+    pub place: usize,
+    /// Which values.
+    pub predicate: Option<Predicate>,
+}
+
+impl Accept {
+    /// Whether a value is accepted.
+    pub fn accepts(&self, value: Value) -> bool {
+        self.predicate
+            .is_none_or(|(relation, operand)| relation.holds(value, operand))
+    }
 }
 
 impl Future {
@@ -81,12 +102,16 @@ impl Future {
             reads: Set::empty(places),
             stores: Set::empty(places),
             updates: Set::empty(places),
+            read_accepts: Set::empty(0),
+            write_accepts: Set::empty(0),
         }
     }
 
     fn join(&mut self, other: &Future) -> bool {
         let changed = self.reads.join(&other.reads);
         let changed = self.stores.join(&other.stores) | changed;
+        let changed = self.read_accepts.join(&other.read_accepts) | changed;
+        let changed = self.write_accepts.join(&other.write_accepts) | changed;
         self.updates.join(&other.updates) | changed
     }
 
@@ -112,6 +137,8 @@ pub struct Facts {
     pub tracked_count: usize,
     /// By place.
     pub classes: Vec<Classes>,
+    /// What instructions accept.
+    pub accepts: Vec<Accept>,
     /// All different futures; number 0 is the one of a thread that has ended.
     pub futures: Vec<Future>,
     /// For each running thread and control point the number of the future.
@@ -128,6 +155,7 @@ impl Facts {
             tracked: vec![None; places],
             tracked_count: 0,
             classes: vec![Classes::By(Vec::new()); places],
+            accepts: Vec::new(),
             futures: vec![Future::nothing(places)],
             by_point: Vec::new(),
         };
@@ -209,6 +237,15 @@ impl Facts {
         futures.into_iter().map(|f| self.number(f)).collect()
     }
 
+    fn accept(&mut self, place: usize, predicate: Option<Predicate>) -> usize {
+        let accept = Accept { place, predicate };
+        let known = self.accepts.iter().position(|a| *a == accept);
+        known.unwrap_or_else(|| {
+            self.accepts.push(accept);
+            self.accepts.len() - 1
+        })
+    }
+
     fn number(&mut self, future: Future) -> u32 {
         if let Some(known) = self.futures.iter().position(|f| *f == future) {
             return known as u32;
@@ -258,25 +295,42 @@ impl Facts {
         } else {
             predicate
         };
+        // What the instruction needs to read in order to be what it may be; `None` for any value.
+        let needs = |relation| {
+            predicate
+                .and_then(|(_, operand)| operand)
+                .map(|o| (relation, o))
+        };
         for place in locations(program, address, registers) {
+            let (mut reads, mut writes) = (None, None);
             match op {
-                Op::Load { .. } | Op::Wait { .. } => {
-                    future.reads.insert(place);
+                _ if inside_block => {
+                    future.updates.insert(place);
+                    (reads, writes) = (Some(None), Some(None));
                 }
-                Op::Store { .. } if !inside_block => {
+                Op::Load { .. } => reads = Some(None),
+                Op::Wait { relation, .. } => reads = Some(needs(*relation)),
+                Op::Store { .. } => {
                     future.stores.insert(place);
+                    writes = Some(None);
                 }
                 Op::Rmw { action, .. } => {
                     future.updates.insert(place);
+                    writes = Some(needs(Relation::Equal));
                     if matches!(action, RmwAction::CompareAndSwap { .. }) {
-                        future.reads.insert(place);
+                        reads = Some(needs(Relation::NotEqual));
                     }
                 }
                 _ => {}
             }
-            if inside_block {
+            if let Some(predicate) = reads {
                 future.reads.insert(place);
-                future.updates.insert(place);
+                let accept = self.accept(place, predicate);
+                future.read_accepts.insert(accept);
+            }
+            if let Some(predicate) = writes {
+                let accept = self.accept(place, predicate);
+                future.write_accepts.insert(accept);
             }
             if let Some((relation, operand)) = predicate {
                 self.classes[place].add(relation, operand);

@@ -7,13 +7,15 @@ mod bases;
 mod blocks;
 mod facts;
 mod monitor;
+mod queue;
 mod search;
 mod sets;
+mod table;
 mod witness;
 
 use std::time::Instant;
 
-use palisade_lang::{Copies, Program, Span, Thread};
+use palisade_lang::{Copies, Program, Span, Thread, ThreadId};
 use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
 
 use crate::state::Frame;
@@ -26,7 +28,7 @@ use witness::Replay;
 const SEQCST_NOTE: &str = "every `seqcst` access was read as fence, access, fence";
 
 /// Room for so many slots at first; it doubles when that is not enough.
-const FIRST_SLOTS: usize = 64;
+const FIRST_SLOTS: usize = 8;
 
 /// Decides `robust` under RA.
 pub(crate) fn robust(
@@ -36,7 +38,7 @@ pub(crate) fn robust(
 ) -> Result<Answer, Refusal> {
     let start = Instant::now();
     let accepted = check_meaning(program, options)?;
-    let (program, names) = prepared(&accepted, options.reductions.symmetry);
+    let (program, origins) = prepared(&accepted, options.reductions.symmetry);
     let frame = Frame::new(&program, &options.reductions);
     let facts = Facts::new(&program);
     let mut answer = Answer {
@@ -53,7 +55,7 @@ pub(crate) fn robust(
     }
     let mut slots = FIRST_SLOTS;
     loop {
-        let mut search = Search::new(&frame, &facts, options, slots);
+        let mut search = Search::new(&frame, &facts, options, slots, false);
         let end = search.run(start, control);
         let bytes = search.bytes();
         answer.stats.states = search.states();
@@ -73,7 +75,8 @@ pub(crate) fn robust(
                     frame: &frame,
                     view,
                     blocks,
-                    names: &names,
+                    original: &accepted,
+                    origins: &origins,
                 };
                 answer
                     .witnesses
@@ -170,40 +173,52 @@ fn check_meaning(program: &Program, options: &Options) -> Result<Program, Refusa
     }
 }
 
-/// The program as the search wants it, and the names of its running threads in the user's program.
+/// What a running thread of the search is in the user's program.
+#[derive(Clone, Debug)]
+struct Origin {
+    /// What it is called.
+    name: String,
+    /// Its code.
+    thread: ThreadId,
+}
+
+/// The program as the search wants it, and what its running threads are in the user's program.
 ///
 /// What must never be is left out, because only `safe` asks for it and it would make steps visible. Threads that have the same code are
 /// made copies of one, so that they count as interchangeable.
-fn prepared(program: &Program, merge: bool) -> (Program, Vec<String>) {
+fn prepared(program: &Program, merge: bool) -> (Program, Vec<Origin>) {
     let mut prepared = program.clone();
     prepared.nevers.clear();
-    let mut threads: Vec<(Thread, Thread, Vec<String>)> = Vec::new();
-    for thread in &program.threads {
+    let mut threads: Vec<(Thread, Thread, Vec<Origin>)> = Vec::new();
+    for (index, thread) in program.threads.iter().enumerate() {
         let copies = match thread.copies {
             Copies::One => 1,
             Copies::Fixed(copies) => copies,
             Copies::Any => 0,
         };
-        let names = (0..copies).map(|copy| thread.copy_name(copy));
+        let origins = (0..copies).map(|copy| Origin {
+            name: thread.copy_name(copy),
+            thread: ThreadId(index as u32),
+        });
         let bare = without_names(thread);
         let same = threads
             .iter_mut()
             .find(|(_, other, _)| merge && thread.me.is_none() && *other == bare);
         match same {
             Some((first, _, all)) => {
-                all.extend(names);
+                all.extend(origins);
                 first.copies = Copies::Fixed(all.len() as u32);
             }
-            None => threads.push((thread.clone(), bare, names.collect())),
+            None => threads.push((thread.clone(), bare, origins.collect())),
         }
     }
-    let mut names = Vec::new();
+    let mut origins = Vec::new();
     prepared.threads.clear();
     for (thread, _, of_copies) in threads {
         prepared.threads.push(thread);
-        names.extend(of_copies);
+        origins.extend(of_copies);
     }
-    (prepared, names)
+    (prepared, origins)
 }
 
 /// What a thread does, without what things are called and where they stand.

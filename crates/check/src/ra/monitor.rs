@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use palisade_lang::Value;
 
-use super::facts::Classes;
+use super::facts::{Accept, Classes};
 use super::sets::{has, insert, intersect, members, remove, subtract, unite, words};
 
 /// How a monitor is laid out.
@@ -24,6 +24,8 @@ pub struct Layout {
     pub threads: usize,
     /// Locations that are monitored.
     pub locations: usize,
+    /// Room for slots.
+    slots: usize,
     /// Words of a set of locations.
     location_words: usize,
     /// Words of a set of slots.
@@ -63,6 +65,7 @@ impl Layout {
         Layout {
             threads,
             locations,
+            slots,
             location_words,
             slot_words,
             words: threads * (location_words + 2 * slot_words)
@@ -117,6 +120,23 @@ impl Layout {
     fn w_rmw(&self, location: usize) -> std::ops::Range<usize> {
         let at = self.location(location) + 2 * self.location_words + self.slot_words;
         at..at + self.slot_words
+    }
+
+    /// How many bits of each word of a monitor can be used.
+    pub fn widths(&self) -> Vec<u32> {
+        let set = |size: usize, words: usize| {
+            (0..words).map(move |word| size.saturating_sub(word * 64).clamp(1, 64) as u32)
+        };
+        let locations = || set(self.locations, self.location_words);
+        let slots = || set(self.slots, self.slot_words);
+        let mut widths = Vec::with_capacity(self.words);
+        for _ in 0..self.threads {
+            widths.extend(locations().chain(slots()).chain(slots()));
+        }
+        for _ in 0..self.locations {
+            widths.extend(locations().chain(locations()).chain(slots()).chain(slots()));
+        }
+        widths
     }
 
     /// The monitor at the beginning: all threads are aware of all initial writes, and nothing is stale.
@@ -325,9 +345,13 @@ pub struct ThreadOutlook {
     stores: Vec<u64>,
     /// Locations that it may update.
     updates: Vec<u64>,
-    /// Slots that it could read stale: those of `reads`.
+    /// What its reads accept, with the monitored location as place.
+    read_accepts: Vec<Accept>,
+    /// What its stores and updates accept to follow.
+    write_accepts: Vec<Accept>,
+    /// Slots that it could read stale: those that some read accepts.
     read_slots: Vec<u64>,
-    /// Slots that it could overwrite stale: those of `stores` and `updates`.
+    /// Slots that it could overwrite stale.
     write_slots: Vec<u64>,
     /// Threads that its V and V_RMW can still reach.
     ra_reach: Vec<usize>,
@@ -336,12 +360,17 @@ pub struct ThreadOutlook {
 }
 
 impl ThreadOutlook {
-    /// From sets of monitored locations.
-    pub fn new(reads: Vec<u64>, stores: Vec<u64>, updates: Vec<u64>) -> Self {
+    /// From sets of monitored locations, and from what is accepted there.
+    pub fn new(
+        [reads, stores, updates]: [Vec<u64>; 3],
+        [read_accepts, write_accepts]: [Vec<Accept>; 2],
+    ) -> Self {
         ThreadOutlook {
             reads,
             stores,
             updates,
+            read_accepts,
+            write_accepts,
             ..ThreadOutlook::default()
         }
     }
@@ -413,18 +442,24 @@ impl Outlook {
         Outlook { threads, ..outlook }
     }
 
-    fn update_slots(&mut self, layout: &Layout, slots: &Slots) {
+    fn update_slots(&mut self, slots: &Slots) {
         if self.slots == slots.len() {
             return;
         }
         self.slots = slots.len();
         for thread in &mut self.threads {
-            for x in 0..layout.locations {
-                if thread.may_read(x) {
-                    unite(&mut thread.read_slots, slots.of(x));
+            for slot in 0..slots.len() {
+                let (location, value) = slots.members[slot];
+                let accepted = |accepts: &[Accept]| {
+                    accepts
+                        .iter()
+                        .any(|a| a.place == location && a.accepts(value))
+                };
+                if accepted(&thread.read_accepts) {
+                    insert(&mut thread.read_slots, slot);
                 }
-                if thread.may_write(x) {
-                    unite(&mut thread.write_slots, slots.of(x));
+                if accepted(&thread.write_accepts) {
+                    insert(&mut thread.write_slots, slot);
                 }
             }
         }
@@ -478,7 +513,7 @@ impl Layout {
         slots: &Slots,
         scratch: &mut Scratch,
     ) {
-        outlook.update_slots(self, slots);
+        outlook.update_slots(slots);
         let Scratch {
             direct,
             direct_rmw,

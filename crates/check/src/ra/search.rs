@@ -8,18 +8,18 @@
 
 use std::time::{Duration, Instant};
 
-use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::Hasher;
+use rustc_hash::FxHashMap;
 
 use palisade_lang::{LocationId, Order, Value};
 use palisade_threads::{ActionKind, Effect, LocalId, View};
 
 use super::bases::Bases;
 use super::blocks::{Block, Blocks};
-use super::facts::{Facts, Future};
+use super::facts::{Accept, Facts, Future};
 use super::monitor::{Access, AccessType, Layout, Outlook, Scratch, Slots, ThreadOutlook};
-use super::sets::{insert, members, words};
+use super::queue::Queue;
+use super::sets::{Set, insert, members, words};
+use super::table::MonitorTable;
 use crate::sc::execute;
 use crate::state::Frame;
 use crate::{Control, Options, Progress};
@@ -87,59 +87,13 @@ struct Node {
     parent: u32,
     /// The next state with the same base, or [`NONE`].
     next: u32,
+    /// Whether it was expanded.
+    expanded: bool,
 }
 
 const NONE: u32 = u32::MAX;
 /// The monitor of a state that another one covers: it need not be expanded.
 const COVERED: u32 = u32::MAX;
-
-/// Monitors by number.
-#[derive(Debug)]
-struct MonitorTable {
-    words: usize,
-    rows: Vec<u64>,
-    numbers: HashTable<u32>,
-}
-
-fn hash(row: &[u64]) -> u64 {
-    let mut hasher = FxHasher::default();
-    for &word in row {
-        hasher.write_u64(word);
-    }
-    hasher.finish()
-}
-
-impl MonitorTable {
-    fn get(&self, number: u32) -> &[u64] {
-        &self.rows[number as usize * self.words..][..self.words]
-    }
-
-    fn number(&mut self, row: &[u64]) -> u32 {
-        let words = self.words;
-        let rows = &self.rows;
-        let get = |number: u32| &rows[number as usize * words..][..words];
-        let hashed = hash(row);
-        if let Some(&number) = self.numbers.find(hashed, |&n| get(n) == row) {
-            return number;
-        }
-        let number = (rows.len() / words) as u32;
-        self.numbers
-            .insert_unique(hashed, number, |&n| hash(get(n)));
-        self.rows.extend_from_slice(row);
-        number
-    }
-
-    /// Whether `a` has all the bits of `b`.
-    #[inline]
-    fn covers(&self, a: u32, b: u32) -> bool {
-        a == b
-            || self
-                .get(a)
-                .iter()
-                .zip(self.get(b))
-                .all(|(a, b)| b & !a == 0)
-    }
-}
 
 /// A remembered step of a monitor. Entries replace each other; it is only a memory.
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +123,9 @@ pub struct Search<'f, 'p> {
     layout: Layout,
     slots: Slots,
     monitors: MonitorTable,
+    queue: Queue,
+    /// The monitor of the state that is being expanded.
+    current: Vec<u64>,
     outlooks: Vec<Outlook>,
     outlook_numbers: FxHashMap<Box<[u32]>, u32>,
     bases: Bases,
@@ -181,6 +138,7 @@ pub struct Search<'f, 'p> {
     blocks: Blocks,
     scratch: Scratch,
     monitor: Vec<u64>,
+    unsorted: Vec<u64>,
     words: Vec<u64>,
     futures: Vec<u32>,
     too_many_slots: bool,
@@ -206,6 +164,7 @@ impl<'f, 'p> Search<'f, 'p> {
         facts: &'f Facts,
         options: &'f Options,
         capacity: usize,
+        shortest: bool,
     ) -> Self {
         let layout = Layout::new(frame.thread_count(), facts.tracked_count, capacity);
         Search {
@@ -214,11 +173,8 @@ impl<'f, 'p> Search<'f, 'p> {
             options,
             view: frame.threads.view(),
             slots: Slots::new(facts.tracked_count, capacity),
-            monitors: MonitorTable {
-                words: layout.words.max(1),
-                rows: Vec::new(),
-                numbers: HashTable::new(),
-            },
+            monitors: MonitorTable::new(layout.widths()),
+            queue: Queue::new(shortest),
             layout,
             outlooks: Vec::new(),
             outlook_numbers: FxHashMap::default(),
@@ -229,7 +185,9 @@ impl<'f, 'p> Search<'f, 'p> {
             missed: 0,
             blocks: Blocks::default(),
             scratch: Scratch::default(),
+            current: Vec::new(),
             monitor: Vec::new(),
+            unsorted: Vec::new(),
             words: Vec::new(),
             futures: Vec::new(),
             too_many_slots: false,
@@ -246,17 +204,16 @@ impl<'f, 'p> Search<'f, 'p> {
     /// How many bytes the search holds.
     pub fn bytes(&self) -> u64 {
         self.bases.bytes()
+            + self.monitors.bytes()
+            + self.queue.bytes()
             + (self.nodes.capacity() * size_of::<Node>()
                 + self.heads.capacity() * 4
-                + self.monitors.rows.capacity() * 8
-                + self.monitors.numbers.capacity() * 5
                 + self.remembered.len() * size_of::<Remembered>()) as u64
     }
 
     /// Searches until a violation is found, everything is seen, or a limit is hit.
     pub fn run(&mut self, start: Instant, control: &Control<'_>) -> End {
-        let mut initial = self.layout.initial();
-        initial.resize(self.monitors.words, 0);
+        let initial = self.layout.initial();
         for row in self.frame.initial_rows(&mut self.view) {
             let outlook = self.outlook(&row);
             self.monitor.clone_from(&initial);
@@ -264,16 +221,15 @@ impl<'f, 'p> Search<'f, 'p> {
             self.insert(&row, monitor, NONE);
         }
         let mut last_report = start;
-        let mut current = 0;
+        let mut expanded = 0u64;
         let mut row = vec![0; self.frame.width()];
         let mut targets: Vec<(u32, u32)> = Vec::new();
-        while current < self.nodes.len() {
-            let node = self.nodes[current];
+        while let Some(number) = self.queue.pop() {
+            let node = self.nodes[number as usize];
             if node.monitor == COVERED {
-                current += 1;
                 continue;
             }
-            if current % 1024 == 0 {
+            if expanded % 1024 == 0 {
                 if let Some(stopped) = self.limit(start, control) {
                     return End::Stopped(stopped);
                 }
@@ -281,34 +237,39 @@ impl<'f, 'p> Search<'f, 'p> {
                     last_report = Instant::now();
                     (control.progress)(&Progress {
                         states: self.nodes.len() as u64,
-                        frontier: (self.nodes.len() - current) as u64,
+                        frontier: self.queue.len(),
                         memory_bytes: self.bytes(),
                         queries: (0, 0),
                     });
                 }
             }
+            expanded += 1;
+            self.nodes[number as usize].expanded = true;
             self.bases.get(node.base, &mut row);
-            self.view.begin_state();
-            if let Some(violation) = self.violation(&row, node.monitor) {
-                return End::Violated(current as u32, violation);
+            self.enter(node.monitor);
+            if let Some(violation) = self.violation(&row) {
+                return End::Violated(number, violation);
             }
             targets.clear();
-            let mut taken = 0;
             self.expand(&row, node.monitor, &mut |search, target| {
-                taken += 1;
                 let base = search.bases.number(target.row);
                 targets.push((base, target.monitor));
             });
-            self.transitions += taken;
+            self.transitions += targets.len() as u64;
             if self.too_many_slots {
                 return End::TooManySlots;
             }
             for &(base, monitor) in &targets {
-                self.insert_base(base, monitor, current as u32);
+                self.insert_base(base, monitor, number);
             }
-            current += 1;
         }
         End::Robust
+    }
+
+    /// To be called before a state with this monitor is looked at.
+    fn enter(&mut self, monitor: u32) {
+        self.view.begin_state();
+        self.monitors.get(monitor, &mut self.current);
     }
 
     fn limit(&self, start: Instant, control: &Control<'_>) -> Option<Stopped> {
@@ -361,7 +322,7 @@ impl<'f, 'p> Search<'f, 'p> {
                         before => self.nodes[before as usize].next = node.next,
                     }
                     // A state that was expanded keeps its monitor: a run to others may go through it.
-                    if at > parent && parent != NONE {
+                    if !node.expanded {
                         self.nodes[at as usize].monitor = COVERED;
                     }
                 } else {
@@ -376,8 +337,10 @@ impl<'f, 'p> Search<'f, 'p> {
             monitor,
             parent: if parent == NONE { number } else { parent },
             next: self.heads[base as usize],
+            expanded: false,
         });
         self.heads[base as usize] = number;
+        self.queue.push(number, self.monitors.weight(monitor));
     }
 
     /// The outlook of the threads in a row.
@@ -403,15 +366,30 @@ impl<'f, 'p> Search<'f, 'p> {
             }
             set
         };
+        let accepts = |numbers: &Set| {
+            let numbers = numbers.members().map(|n| facts.accepts[n]);
+            numbers
+                .filter_map(|accept| {
+                    let place = facts.tracked[accept.place]?;
+                    Some(Accept { place, ..accept })
+                })
+                .collect()
+        };
         let threads = self
             .futures
             .iter()
             .map(|&future| {
                 let future: &Future = &facts.futures[future as usize];
                 ThreadOutlook::new(
-                    set(&|place| future.reads.has(place)),
-                    set(&|place| future.stores.has(place)),
-                    set(&|place| future.updates.has(place)),
+                    [
+                        set(&|place| future.reads.has(place)),
+                        set(&|place| future.stores.has(place)),
+                        set(&|place| future.updates.has(place)),
+                    ],
+                    [
+                        accepts(&future.read_accepts),
+                        accepts(&future.write_accepts),
+                    ],
                 )
             })
             .collect();
@@ -435,7 +413,7 @@ impl<'f, 'p> Search<'f, 'p> {
         self.monitors.number(&self.monitor)
     }
 
-    /// The monitor after an access, in a state with this outlook.
+    /// The monitor after an access from the state that is being expanded, in a state with this outlook.
     fn next_monitor(&mut self, monitor: u32, access: Option<Access>, outlook: u32) -> u32 {
         if access.is_none() && !self.options.reductions.monitors {
             return monitor;
@@ -455,10 +433,7 @@ impl<'f, 'p> Search<'f, 'p> {
         if known.monitor == monitor && known.outlook == outlook && known.access == code {
             return known.result;
         }
-        self.monitor.clear();
-        self.monitor.extend_from_slice(
-            &self.monitors.rows[monitor as usize * self.monitors.words..][..self.monitors.words],
-        );
+        self.monitor.clone_from(&self.current);
         if let Some(access) = access {
             self.layout.apply(
                 &mut self.monitor,
@@ -514,7 +489,7 @@ impl<'f, 'p> Search<'f, 'p> {
     }
 
     /// Looks for a violation in a state: Theorem 5.3 for each access that some thread could do next, and races.
-    fn violation(&mut self, row: &[u32], monitor: u32) -> Option<Violation> {
+    fn violation(&mut self, row: &[u32]) -> Option<Violation> {
         let mut plain: Vec<(usize, usize, LocationId, bool)> = Vec::new();
         for (thread, &code) in self.frame.codes.iter().enumerate() {
             let local = LocalId(row[thread]);
@@ -538,7 +513,7 @@ impl<'f, 'p> Search<'f, 'p> {
                         });
                     }
                     plain.push((thread, action, location, writes));
-                } else if self.could_be_stale(code, local, thread, action, kind, monitor) {
+                } else if self.could_be_stale(code, local, thread, action, kind) {
                     return Some(Violation::Stale { thread, action });
                 }
             }
@@ -554,7 +529,6 @@ impl<'f, 'p> Search<'f, 'p> {
         thread: usize,
         action: usize,
         kind: ActionKind,
-        monitor: u32,
     ) -> bool {
         let location = match kind {
             ActionKind::AtomicBegin => {
@@ -573,7 +547,7 @@ impl<'f, 'p> Search<'f, 'p> {
         let Some(x) = self.facts.tracked[location.index()] else {
             return false;
         };
-        let monitor = self.monitors.get(monitor);
+        let monitor = &self.current;
         if !self.layout.is_aware(monitor, thread, x) {
             return false;
         }
@@ -692,7 +666,7 @@ impl<'f, 'p> Search<'f, 'p> {
         let mut new_row = row.to_vec();
         let mut from = Vec::new();
         for thread in 0..threads {
-            if alone.is_some_and(|alone| alone != thread) || self.has_twin(row, monitor, thread) {
+            if alone.is_some_and(|alone| alone != thread) || self.has_twin(row, thread) {
                 continue;
             }
             let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
@@ -851,33 +825,32 @@ impl<'f, 'p> Search<'f, 'p> {
 
     /// Puts interchangeable threads into a canonical order, by local state and by what the monitor says of them.
     fn sort_threads(&mut self, row: &mut [u32], monitor: u32, from: &mut [usize]) -> u32 {
-        let (frame, layout, table) = (self.frame, &self.layout, &self.monitors);
-        for group in &frame.groups {
+        self.monitors.get(monitor, &mut self.unsorted);
+        let (layout, unsorted) = (&self.layout, &self.unsorted);
+        for group in &self.frame.groups {
             from[group[0]..group[0] + group.len()].sort_by(|&a, &b| {
-                row[a].cmp(&row[b]).then_with(|| {
-                    table.get(monitor)[layout.thread(a)].cmp(&table.get(monitor)[layout.thread(b)])
-                })
+                row[a]
+                    .cmp(&row[b])
+                    .then_with(|| unsorted[layout.thread(a)].cmp(&unsorted[layout.thread(b)]))
             });
         }
         if from.iter().enumerate().all(|(to, &from)| to == from) {
             return monitor;
         }
-        self.monitor.clear();
-        self.monitor.extend_from_slice(table.get(monitor));
+        self.monitor.clone_from(unsorted);
         let mut locals = row[..from.len()].to_vec();
         for (to, &from) in from.iter().enumerate() {
             locals[to] = row[from];
-            self.monitor[layout.thread(to)]
-                .copy_from_slice(&table.get(monitor)[layout.thread(from)]);
+            self.monitor[layout.thread(to)].copy_from_slice(&unsorted[layout.thread(from)]);
         }
         row[..locals.len()].copy_from_slice(&locals);
         self.monitors.number(&self.monitor)
     }
 
     /// Whether the thread before this one is interchangeable with it and in the same state: then both do the same.
-    fn has_twin(&self, row: &[u32], monitor: u32, thread: usize) -> bool {
+    fn has_twin(&self, row: &[u32], thread: usize) -> bool {
         self.frame.group_of[thread].is_some_and(|group| {
-            let monitor = self.monitors.get(monitor);
+            let monitor = &self.current;
             thread > self.frame.groups[group][0]
                 && row[thread] == row[thread - 1]
                 && monitor[self.layout.thread(thread)] == monitor[self.layout.thread(thread - 1)]
@@ -900,6 +873,7 @@ impl<'f, 'p> Search<'f, 'p> {
         for pair in chain.windows(2) {
             let (before, after) = (self.nodes[pair[0] as usize], self.nodes[pair[1] as usize]);
             self.bases.get(before.base, &mut row);
+            self.enter(before.monitor);
             let mut goal = vec![0; row.len()];
             self.bases.get(after.base, &mut goal);
             let mut found: Option<(StepTaken, Vec<usize>)> = None;

@@ -1,8 +1,17 @@
 //! Bit sets: as values, and as pieces of a monitor.
 
-/// A set of small numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Set(Box<[u64]>);
+/// A set of small numbers. It grows as needed.
+#[derive(Clone, Debug)]
+pub struct Set(Vec<u64>);
+
+/// Sets are the same if they have the same members, however they have grown.
+impl PartialEq for Set {
+    fn eq(&self, other: &Set) -> bool {
+        let words = self.0.len().max(other.0.len());
+        let word = |set: &Set, at: usize| set.0.get(at).copied().unwrap_or(0);
+        (0..words).all(|at| word(self, at) == word(other, at))
+    }
+}
 
 /// How many words a set of numbers below `size` takes.
 pub fn words(size: usize) -> usize {
@@ -12,22 +21,33 @@ pub fn words(size: usize) -> usize {
 impl Set {
     /// The empty set of numbers below `size`.
     pub fn empty(size: usize) -> Self {
-        Set(vec![0; words(size)].into())
+        Set(vec![0; words(size)])
     }
 
     /// Whether the number is in the set.
     pub fn has(&self, number: usize) -> bool {
-        has(&self.0, number)
+        number / 64 < self.0.len() && has(&self.0, number)
     }
 
     /// Adds a number.
     pub fn insert(&mut self, number: usize) {
+        if number / 64 >= self.0.len() {
+            self.0.resize(number / 64 + 1, 0);
+        }
         insert(&mut self.0, number);
+    }
+
+    /// The numbers in the set.
+    pub fn members(&self) -> impl Iterator<Item = usize> + '_ {
+        members(&self.0)
     }
 
     /// Adds all of another set; whether that changed anything.
     pub fn join(&mut self, other: &Set) -> bool {
         let mut changed = false;
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             changed |= *theirs & !*mine != 0;
             *mine |= theirs;

@@ -7,9 +7,9 @@ use palisade_memory::{
 };
 use palisade_threads::{ActionKind, Effect, LocalId, View};
 
+use super::Origin;
 use super::blocks::{Block, Blocks, Way};
 use super::search::{StepTaken, Violation};
-use crate::run::event_at;
 use crate::sc::{Access, execute};
 use crate::state::Frame;
 use crate::{Criterion, Model};
@@ -34,7 +34,8 @@ struct Node {
 /// The graph as it is built.
 struct Graph<'a> {
     program: &'a Program,
-    names: &'a [String],
+    original: &'a Program,
+    origins: &'a [Origin],
     nodes: Vec<Node>,
     /// By place: the writes in modification order, behind the initial one.
     mo: Vec<Vec<usize>>,
@@ -49,8 +50,10 @@ pub struct Replay<'a, 'f, 'p> {
     pub view: &'a mut View<'f>,
     /// The ways through blocks.
     pub blocks: &'a mut Blocks,
-    /// What the running threads are called in the user's program.
-    pub names: &'a [String],
+    /// The user's program.
+    pub original: &'a Program,
+    /// What the running threads are there.
+    pub origins: &'a [Origin],
 }
 
 /// One step to be put into the graph.
@@ -64,10 +67,11 @@ struct Done {
 }
 
 impl<'a> Graph<'a> {
-    fn new(program: &'a Program, names: &'a [String]) -> Self {
+    fn new(program: &'a Program, original: &'a Program, origins: &'a [Origin]) -> Self {
         Graph {
             program,
-            names,
+            original,
+            origins,
             nodes: Vec::new(),
             mo: vec![Vec::new(); program.locations.len() + 1],
             events: Vec::new(),
@@ -124,17 +128,27 @@ impl<'a> Graph<'a> {
             ActionKind::Fence(_) => EventKind::Fence,
             _ => EventKind::Local,
         };
-        let mut event = event_at(
-            self.program,
-            done.thread,
-            transition,
-            event_kind,
-            kind.location(),
-            self.names,
-        );
+        let origin = &self.origins[done.thread];
+        let code = self.original.thread(origin.thread);
+        let span = code.transitions[transition as usize].span;
+        let place = self.original.source.line_column(span.start);
+        let mut event = Event {
+            thread: origin.name.clone(),
+            kind: event_kind,
+            location: kind
+                .location()
+                .map(|l| self.program.location(l).name.clone()),
+            value: None,
+            read: None,
+            line: place.line,
+            column: place.column,
+            issue: None,
+            rf: None,
+            after: None,
+            atomic,
+        };
         event.value = access.written.map(|(_, value)| value).or(access.read);
         event.read = access.read.filter(|_| event_kind == EventKind::Rmw);
-        event.atomic = atomic;
         self.events.push(event);
         self.events.len() - 1
     }
@@ -348,8 +362,8 @@ impl Replay<'_, '_, '_> {
         violation: &Violation,
     ) -> Option<Witness> {
         let program = self.frame.program();
-        let names = self.names;
-        let mut graph = Graph::new(program, names);
+        let origins = self.origins;
+        let mut graph = Graph::new(program, self.original, origins);
         for step in steps {
             let done = self.take(&mut row, step)?;
             graph.add(&done, None);
@@ -383,7 +397,7 @@ impl Replay<'_, '_, '_> {
                     graph.add(&done, None);
                 }
                 let count = graph.events.len();
-                let name = |thread: usize| &names[thread];
+                let name = |thread: usize| &origins[thread].name;
                 witness.pattern = Some(Pattern {
                     kind: PatternKind::Race,
                     events: vec![count - 2, count - 1],
