@@ -56,8 +56,8 @@
 
 mod attack;
 mod filter;
-mod overtake;
+pub(crate) mod overtake;
 pub(crate) mod robust;
 pub(crate) mod trf;
-mod values;
+pub(crate) mod values;
 mod witness;

@@ -17,7 +17,10 @@
 //! one look at each state serves all pivots, stores and loads. A failed `cas`, a full fence and the beginning of a block
 //! wait for the pivot's buffer to drain, and so end the pattern.
 
+mod filter;
+
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use palisade_explore::{Finding, Successors};
 use palisade_lang::{LocationId, Order, Program, Value};
@@ -28,10 +31,12 @@ use crate::run::{Run, push_tso_events, replay, step};
 use crate::sc::{Observer, ScSpace, execute};
 use crate::search::search;
 use crate::state::Frame;
-use crate::{Answer, Control, Criterion, Model, Options, Verdict};
+use crate::{Answer, Control, Criterion, Model, Options, Stats, Verdict};
+use filter::{Candidates, candidates};
 
 /// Looks for the fragility pattern.
 struct Fragility {
+    candidates: Candidates,
     error_seen: AtomicBool,
     /// A block took more steps than are tried.
     gave_up: AtomicBool,
@@ -62,6 +67,12 @@ struct Fragile {
 }
 
 impl Fragility {
+    /// Whether a store may be e1. Interchangeable threads have the same code, so the first of them speaks for all.
+    fn may_be_delayed(&self, frame: &Frame<'_>, pivot: usize, store: u32) -> bool {
+        let speaker = frame.group_of[pivot].map_or(pivot, |group| frame.groups[group][0]);
+        self.candidates.may_be_delayed[speaker][store as usize]
+    }
+
     /// All writes that threads could make now and that change a location.
     fn overtakers(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> Vec<Overtaker> {
         let mut found = Vec::new();
@@ -202,6 +213,7 @@ impl Fragility {
                     order,
                 } = taken.kind
                     && order != Order::SeqCst
+                    && self.may_be_delayed(frame, pivot, taken.transition)
                 {
                     self.run_pivot(
                         frame,
@@ -324,9 +336,9 @@ impl Observer for Fragility {
         self.error_seen.store(true, Ordering::Relaxed);
     }
 
-    /// Every store may be e1 or e2: it must not be moved past another thread's arrival at its own.
+    /// A store that may be e1 or e2 must not be moved past another thread's arrival at its own.
     fn watched_writes(&self) -> u64 {
-        u64::MAX
+        self.candidates.watched
     }
 }
 
@@ -335,16 +347,33 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     // What a `never` says does not matter here, so nothing needs to stay visible for it.
     let mut program = program.clone();
     program.nevers.clear();
+    let start = Instant::now();
+    let candidates = candidates(&program, options.reductions.static_filter);
+    let (left, pruned) = (candidates.left, candidates.all - candidates.left);
+    if options.reductions.static_filter && left == 0 {
+        return Answer {
+            verdict: Verdict::Holds,
+            witnesses: Vec::new(),
+            stats: Stats {
+                pruned,
+                wall: start.elapsed(),
+                ..Stats::default()
+            },
+            notes: Vec::new(),
+        };
+    }
     let frame = Frame::new(&program, &options.reductions);
     let space = ScSpace {
         frame: &frame,
         observer: Fragility {
+            candidates,
             error_seen: AtomicBool::new(false),
             gave_up: AtomicBool::new(false),
         },
         partial_order: options.reductions.partial_order,
     };
     let (outcome, mut answer) = search(&space, options, control);
+    (answer.stats.queries, answer.stats.pruned) = (left, pruned);
     let mut view = frame.threads.view();
     if answer.verdict == Verdict::Holds && space.observer.gave_up.load(Ordering::Relaxed) {
         answer.verdict = Verdict::Unknown(

@@ -1,0 +1,97 @@
+//! What can be known about fragility without running a program: which stores may be e1, and which locations matter.
+//!
+//! A pattern needs a store and, with nothing but loads and local steps between, a load of another location that some other thread may write.
+
+use palisade_lang::{Op, Program, Thread};
+
+use crate::tso::overtake::drains;
+use crate::tso::values::touched_locations;
+
+/// What is left to be looked for.
+#[derive(Debug)]
+pub(crate) struct Candidates {
+    /// How many pairs of a store and a load that follows it directly there are, over all running threads.
+    pub all: u64,
+    /// How many are left.
+    pub left: u64,
+    /// For each running thread and instruction: whether it may be e1.
+    pub may_be_delayed: Vec<Vec<bool>>,
+    /// The locations of such stores and of the loads that may overtake them, folded to 64 bits.
+    pub watched: u64,
+}
+
+/// The pairs of e1 and e that a program may have; with `filter` off, all that no fence separates.
+pub(crate) fn candidates(program: &Program, filter: bool) -> Candidates {
+    let instances = program.instances();
+    let touched = touched_locations(program);
+    let exact = program.locations.len() <= 64;
+    let mut candidates = Candidates {
+        all: 0,
+        left: 0,
+        may_be_delayed: Vec::new(),
+        watched: 0,
+    };
+    for (pivot, instance) in instances.iter().enumerate() {
+        let thread = program.thread(instance.thread);
+        let written_by_others = instances
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != pivot)
+            .flat_map(|(other, instance)| {
+                let ops = program.thread(instance.thread).transitions.iter();
+                ops.zip(&touched[other])
+            })
+            .filter(|(t, _)| matches!(t.op, Op::Store { .. } | Op::Rmw { .. }))
+            .fold(0, |set, (_, locations)| set | locations);
+        let mut may_be_delayed = vec![false; thread.transitions.len()];
+        for (store, transition) in thread.transitions.iter().enumerate() {
+            let inside = thread.points[transition.from.index()].atomic;
+            if !matches!(transition.op, Op::Store { .. }) || drains(&transition.op) || inside {
+                continue;
+            }
+            for load in loads_behind(thread, store) {
+                candidates.all += 1;
+                let (stored, loaded) = (touched[pivot][store], touched[pivot][load]);
+                let same_location = exact && stored.count_ones() == 1 && stored == loaded;
+                if filter && (same_location || loaded & written_by_others == 0) {
+                    continue;
+                }
+                candidates.left += 1;
+                may_be_delayed[store] = true;
+                candidates.watched |= stored | loaded;
+            }
+        }
+        candidates.may_be_delayed.push(may_be_delayed);
+    }
+    if !filter {
+        candidates.watched = u64::MAX;
+    }
+    candidates
+}
+
+/// The loads that can follow a store with only loads and local steps between.
+fn loads_behind(thread: &Thread, store: usize) -> Vec<usize> {
+    let mut loads = Vec::new();
+    let mut seen = vec![false; thread.points.len()];
+    let mut work = vec![thread.transitions[store].to];
+    seen[work[0].index()] = true;
+    while let Some(point) = work.pop() {
+        let begin = thread.transitions.partition_point(|t| t.from < point);
+        for (index, transition) in thread.transitions.iter().enumerate().skip(begin) {
+            if transition.from != point {
+                break;
+            }
+            if drains(&transition.op) || matches!(transition.op, Op::Store { .. }) {
+                continue;
+            }
+            if matches!(transition.op, Op::Load { .. } | Op::Wait { .. }) {
+                loads.push(index);
+            }
+            if !seen[transition.to.index()] {
+                seen[transition.to.index()] = true;
+                work.push(transition.to);
+            }
+        }
+    }
+    loads
+}
