@@ -269,7 +269,7 @@ impl<'a, S: Space> Engine<'a, S> {
         // Begin generously: a change of packing is cheap only in bulk. It is fitted later.
         let generous = (64 / width.max(1)).clamp(1, 8) as u32;
         let layout = Arc::new(Layout::new(&vec![generous; width]));
-        let slot = || Slot(Mutex::new(Shard::new(Arc::clone(&layout))));
+        let slot = |number| Slot(Mutex::new(Shard::new(Arc::clone(&layout), number)));
         Engine {
             space,
             jobs,
@@ -280,7 +280,7 @@ impl<'a, S: Space> Engine<'a, S> {
                 .and_then(|timeout| Instant::now().checked_add(timeout)),
             budget: Budget::new(limits.memory),
             stop: AtomicU8::new(0),
-            shards: (0..SHARDS).map(|_| slot()).collect(),
+            shards: (0..SHARDS as u32).map(slot).collect(),
             task: RwLock::new(Task {
                 level: 0,
                 layout,

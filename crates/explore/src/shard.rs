@@ -2,16 +2,17 @@
 //! bits. A part is an append-only store of packed states, in the order in which they were found, and a
 //! flat table of indices into it.
 //!
-//! Both are made of pages of about 64 KiB that never move: memory grows in small steps, and nothing is
+//! Both are made of pages of about 32 KiB that never move: memory grows in small steps, and nothing is
 //! ever held twice.
 
 use crate::budget::{Budget, Full};
 use crate::line::{SLOTS, equal, prefetch};
 use crate::pack::{Layout, hash_of};
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-const PAGE_BYTES: usize = 1 << 16;
+const PAGE_BYTES: usize = 1 << 15;
 
 /// States of one batch whose memory accesses are overlapped; a bit for each.
 const GROUP: usize = u32::BITS as usize;
@@ -181,6 +182,9 @@ struct Table {
     pages: Vec<Vec<Pair>>,
     /// Number of buckets; even.
     buckets: u32,
+    /// How many buckets the first growth beyond a page adds. It is different in every shard: they all have
+    /// about the same number of states, and should not all be nearly empty at the same time.
+    first_growth: u32,
     /// The bits of an entry that are the index.
     index_mask: u32,
 }
@@ -189,10 +193,10 @@ const BUCKETS_PER_PAGE: u32 = (PAGE_BYTES / size_of::<Bucket>()) as u32;
 const PAIRS_PER_PAGE: u32 = BUCKETS_PER_PAGE / 2;
 
 impl Table {
-    /// How many states may be in a table of that many buckets. Nine of ten entries are used, and still
+    /// How many states may be in a table of that many buckets. Seven of eight entries are used, and still
     /// few buckets are full.
     fn room(buckets: u64) -> u64 {
-        buckets * SLOTS as u64 * 9 / 10
+        buckets * SLOTS as u64 * 7 / 8
     }
 
     #[inline(always)]
@@ -276,11 +280,13 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    pub(crate) fn new(layout: Arc<Layout>) -> Shard {
+    /// An empty shard; `number` is any number that is different from those of most others.
+    pub(crate) fn new(layout: Arc<Layout>, number: u32) -> Shard {
         let store = Store::new(&layout);
         let table = Table {
             pages: Vec::new(),
             buckets: 0,
+            first_growth: BUCKETS_PER_PAGE / 3 * (number % 64 + 1) / 64 / 2 * 2 + 2,
             index_mask: 0xff,
         };
         Shard {
@@ -440,10 +446,10 @@ impl Shard {
         // Twice as large while it is small, then by a third: time is cheap, memory is not.
         let mut buckets = u64::from(table.buckets);
         while Table::room(buckets) < need {
-            buckets += if buckets < u64::from(BUCKETS_PER_PAGE) {
-                buckets.max(2)
-            } else {
-                buckets / 6 * 2
+            buckets += match buckets.cmp(&u64::from(BUCKETS_PER_PAGE)) {
+                Ordering::Less => buckets.max(2),
+                Ordering::Equal => u64::from(table.first_growth),
+                Ordering::Greater => buckets / 6 * 2,
             };
         }
         // 26 bits of index leave 6 for the tag; with 64 shards that is 4 billion states.
@@ -555,5 +561,114 @@ impl Shard {
                 *largest = number.max(*largest);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn record(layout: &Layout, row: &[u32], hash: impl Fn(u64) -> u64) -> Vec<u64> {
+        let mut words = vec![0; layout.words()];
+        let key = layout.pack(row, &mut words).unwrap();
+        [&[hash(hash_of(key))], &words[..]].concat()
+    }
+
+    /// Rows that differ, with many repetitions.
+    fn rows(count: u32, width: usize) -> impl Iterator<Item = Vec<u32>> {
+        (0..count).map(move |i| {
+            let number = i.wrapping_mul(0x9e37_79b9) >> 16;
+            (0..width as u32)
+                .map(|component| (number >> (component % 16)) & 0xff)
+                .collect()
+        })
+    }
+
+    #[test]
+    fn states_are_inserted_once() {
+        for width in [1, 2, 9, 20, 40, 70] {
+            let layout = Arc::new(Layout::new(&vec![8; width]));
+            let budget = Budget::new(None);
+            let mut shard = Shard::new(Arc::clone(&layout), width as u32);
+            let mut expected = HashSet::new();
+            let mut batch = Vec::new();
+            for (i, row) in rows(60_000, width).enumerate() {
+                batch.extend(record(&layout, &row, |hash| hash));
+                expected.insert(row);
+                if i % 97 == 0 {
+                    shard.insert(&batch, &budget).unwrap();
+                    batch.clear();
+                    assert_eq!(shard.len() as usize, expected.len());
+                }
+            }
+            shard.insert(&batch, &budget).unwrap();
+            let mut words = Vec::new();
+            shard.read(0..shard.len(), &mut words);
+            let mut row = vec![0; width];
+            let stored: HashSet<Vec<u32>> = words
+                .chunks_exact(layout.words())
+                .map(|words| {
+                    layout.unpack(words, &mut row);
+                    row.clone()
+                })
+                .collect();
+            assert_eq!(stored, expected);
+
+            // In another packing, everything is where it was.
+            let wide = Arc::new(Layout::new(&vec![11; width]));
+            shard.repack(&wide, &budget).unwrap();
+            for row in &expected {
+                let record = record(&wide, row, |hash| hash);
+                assert!(shard.contains(record[0], &record[1..]));
+            }
+            let unknown = record(&wide, &vec![1025; width], |hash| hash);
+            assert!(!shard.contains(unknown[0], &unknown[1..]));
+        }
+    }
+
+    /// Exactness must not rest on hashes: here nearly all of them are equal, and so are the tags.
+    #[test]
+    fn equal_hashes_are_no_problem() {
+        for bits_left in [0, 1, 3] {
+            let layout = Arc::new(Layout::new(&[8, 8, 8]));
+            let budget = Budget::new(None);
+            let mut shard = Shard::new(Arc::clone(&layout), 0);
+            // The table must not grow, because it would take the real hashes.
+            shard.reserve(5000, &budget).unwrap();
+            let poor = |hash: u64| hash & ((1 << bits_left) - 1);
+            let mut expected = HashSet::new();
+            for row in rows(2000, 3) {
+                shard.insert(&record(&layout, &row, poor), &budget).unwrap();
+                expected.insert(row);
+                assert_eq!(shard.len() as usize, expected.len());
+            }
+            for row in &expected {
+                let record = record(&layout, row, poor);
+                assert!(shard.contains(record[0], &record[1..]));
+            }
+        }
+    }
+
+    #[test]
+    fn without_memory_a_shard_stays_as_it_is() {
+        let layout = Arc::new(Layout::new(&[16, 16]));
+        let mut shard = Shard::new(Arc::clone(&layout), 0);
+        let plenty = Budget::new(None);
+        let insert = |shard: &mut Shard, range: Range<u32>, budget: &Budget| {
+            let records = range.flat_map(|i| record(&layout, &[i, i ^ 5], |hash| hash));
+            shard.insert(&records.collect::<Vec<_>>(), budget)
+        };
+        insert(&mut shard, 0..3000, &plenty).unwrap();
+        let nothing = Budget::new(Some(0));
+        assert_eq!(insert(&mut shard, 3000..60_000, &nothing), Err(Full));
+        let wide = Arc::new(Layout::new(&[32, 32]));
+        assert_eq!(shard.repack(&wide, &nothing), Err(Full));
+        for i in 0..3000 {
+            let record = record(&layout, &[i, i ^ 5], |hash| hash);
+            assert!(shard.contains(record[0], &record[1..]));
+        }
+        insert(&mut shard, 0..60_000, &plenty).unwrap();
+        assert_eq!(shard.len(), 60_000);
     }
 }
