@@ -7,6 +7,7 @@
 //!
 //! `spin -a`, `cc -O2 -DSAFETY`, `./pan` then give the same answer as a walk of the SC states: an error exactly if the program is not safe.
 
+mod before;
 mod layout;
 mod names;
 mod steps;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::program::Address;
 
 fn read(text: &str) -> Program {
     match parse(&Source::new("test.tpl", text), None) {

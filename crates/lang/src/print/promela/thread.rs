@@ -1,20 +1,20 @@
 //! One thread's code as a `proctype`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
+use super::before::{Before, nowhere};
 use super::steps::{self, Step, Visible};
 use super::text::{self, Text, Unwritable};
 use super::{Locations, Model, WatchKind, describe, points_of, range_of, type_for};
-use crate::expr::{BinaryOp, Expr, Relation};
+use crate::expr::{BinaryOp, Expr};
 use crate::program::{
-    Address, Copies, LocationId, Op, Order, PointId, RegisterExpr, RegisterId, RmwAction, Thread,
-    ThreadId,
+    Address, Copies, Op, Order, PointId, RegisterExpr, RegisterId, RmwAction, Thread, ThreadId,
 };
 use crate::values::for_each_register;
 
 /// Guards longer than this are not written: a stop is put before them.
-const MAX_GUARD: usize = 300;
+pub(super) const MAX_GUARD: usize = 300;
 
 /// Where a register lives.
 #[derive(Clone)]
@@ -335,7 +335,11 @@ impl Proctype {
     }
 
     /// The text of a register in the process.
-    fn register(&self, model: &Model<'_>, register: RegisterId) -> Result<Text, Unwritable> {
+    pub(super) fn register(
+        &self,
+        model: &Model<'_>,
+        register: RegisterId,
+    ) -> Result<Text, Unwritable> {
         let values = model.analysis.register(self.id, register);
         let range = range_of(values).map_err(Unwritable::Anywhere)?;
         Ok(match &self.homes[register.index()] {
@@ -434,13 +438,7 @@ impl Proctype {
         path: &[&crate::program::Transition],
         guards: &mut Vec<String>,
     ) -> Result<(), Trouble> {
-        let mut before = Before {
-            thread: self,
-            model,
-            registers: BTreeMap::new(),
-            memory: BTreeMap::new(),
-            arrays_written: false,
-        };
+        let mut before = Before::new(self, model);
         for (number, transition) in path.iter().enumerate() {
             let result = before.run(&transition.op);
             let guard = match result {
@@ -738,184 +736,4 @@ fn liveness(code: &Thread) -> HashMap<PointId, BTreeSet<RegisterId>> {
     }
     let points = (0..code.points.len() as u32).map(PointId);
     points.zip(live).collect()
-}
-
-/// Registers and memory along a path, in terms of what they are before the step.
-struct Before<'a, 'p> {
-    thread: &'a Proctype,
-    model: &'a Model<'p>,
-    /// `None`: it cannot be said.
-    registers: BTreeMap<RegisterId, Option<Text>>,
-    memory: BTreeMap<LocationId, Option<Text>>,
-    arrays_written: bool,
-}
-
-impl Before<'_, '_> {
-    fn register(&self, register: RegisterId) -> Result<Text, Unwritable> {
-        match self.registers.get(&register) {
-            Some(Some(text)) => Ok(text.clone()),
-            Some(None) => Err(Unwritable::Here),
-            None => self.thread.register(self.model, register),
-        }
-    }
-
-    fn expr(&self, expr: &RegisterExpr) -> Result<Text, Unwritable> {
-        text::expr(self.model.program.domain, expr, &mut |r| self.register(*r))
-    }
-
-    fn reduced(&self, expr: &RegisterExpr) -> Result<Text, Unwritable> {
-        text::reduce(self.model.program.domain, self.expr(expr)?)
-    }
-
-    /// What is in memory.
-    fn read(&self, address: &Address<RegisterId>) -> Result<Text, Unwritable> {
-        let layout = &self.model.layout;
-        match address {
-            Address::Direct(location) => match self.memory.get(location) {
-                Some(Some(text)) => Ok(text.clone()),
-                Some(None) => Err(Unwritable::Here),
-                None if self.arrays_written && layout.is_in_array(*location) => {
-                    Err(Unwritable::Here)
-                }
-                None => Ok(layout.location(*location)),
-            },
-            Address::Element { first, index, .. } => {
-                let is_clean =
-                    !self.arrays_written && !self.memory.keys().any(|l| layout.is_in_array(*l));
-                match is_clean {
-                    true => Ok(layout.element(*first, &self.expr(index)?)),
-                    false => Err(Unwritable::Here),
-                }
-            }
-            Address::Pointer(pointer) => {
-                let is_clean =
-                    !self.arrays_written && !self.memory.keys().any(|l| layout.is_in_array(*l));
-                match is_clean {
-                    true => Ok(layout.pointer(&self.expr(pointer)?).unwrap_or_else(nowhere)),
-                    false => Err(Unwritable::Here),
-                }
-            }
-        }
-    }
-
-    fn write(&mut self, address: &Address<RegisterId>, value: Option<Text>) {
-        match address {
-            Address::Direct(location) => {
-                self.memory.insert(*location, value);
-            }
-            _ => {
-                self.arrays_written = true;
-                let layout = &self.model.layout;
-                self.memory.retain(|l, _| !layout.is_in_array(*l));
-            }
-        }
-    }
-
-    /// The condition for going on, if there is one; then the effect. What cannot be said is an error only where a condition needs it.
-    fn run(&mut self, op: &Op) -> Result<Option<String>, Unwritable> {
-        let mut guard = None;
-        match op {
-            Op::Assume(condition) => guard = Some(self.expr(condition)?.text),
-            Op::Assign(register, value) => {
-                let value = known(self.reduced(value))?;
-                self.registers.insert(*register, value);
-            }
-            Op::Load {
-                register, address, ..
-            } => {
-                let value = known(self.read(address))?;
-                self.registers.insert(*register, value);
-            }
-            Op::Wait {
-                register,
-                address,
-                relation,
-                value,
-                ..
-            } => {
-                let found = self.read(address)?;
-                let value = self.expr(value)?;
-                guard = Some(compared(&found, *relation, &value));
-                if let Some(register) = register {
-                    self.registers.insert(*register, Some(found));
-                }
-            }
-            Op::Store { address, value, .. } => {
-                let value = known(self.reduced(value))?;
-                self.write(address, value);
-            }
-            Op::Rmw {
-                register,
-                address,
-                action,
-                ..
-            } => {
-                let old = known(self.read(address))?;
-                let new = match action {
-                    RmwAction::BlockingCompareAndSwap { expected, desired } => {
-                        let found = old.clone().ok_or(Unwritable::Here)?;
-                        let expected = self.expr(expected)?;
-                        guard = Some(compared(&found, Relation::Equal, &expected));
-                        known(self.reduced(desired))?
-                    }
-                    RmwAction::Exchange(value) => known(self.reduced(value))?,
-                    RmwAction::CompareAndSwap { expected, desired } => {
-                        let expected = known(self.expr(expected))?;
-                        let desired = known(self.reduced(desired))?;
-                        match (&old, expected, desired) {
-                            (Some(old), Some(expected), Some(desired)) => Some(Text::new(
-                                format!(
-                                    "({} == {} -> {} : {})",
-                                    old.text, expected.text, desired.text, old.text
-                                ),
-                                (
-                                    old.least.min(desired.least),
-                                    old.largest.max(desired.largest),
-                                ),
-                            )),
-                            _ => None,
-                        }
-                    }
-                    // A block that adds twice to one location and then branches on it is rare enough for a stop.
-                    RmwAction::Fetch(..) => None,
-                };
-                self.write(address, new);
-                if let Some(register) = register {
-                    self.registers.insert(*register, old);
-                }
-            }
-            _ => {}
-        }
-        let size = |text: &Option<Text>| text.as_ref().is_some_and(|t| t.text.len() > MAX_GUARD);
-        // Texts that have grown too large are as good as unknown.
-        self.registers.values_mut().for_each(|value| {
-            if size(value) {
-                *value = None;
-            }
-        });
-        self.memory.values_mut().for_each(|value| {
-            if size(value) {
-                *value = None;
-            }
-        });
-        Ok(guard)
-    }
-}
-
-/// Where no pointer leads anywhere; the step is never taken.
-fn nowhere() -> Text {
-    Text::new("old", (0, 0))
-}
-
-/// What cannot be said here is unknown; what cannot be said at all is an error.
-fn known(text: Result<Text, Unwritable>) -> Result<Option<Text>, Unwritable> {
-    match text {
-        Ok(text) => Ok(Some(text)),
-        Err(Unwritable::Here) => Ok(None),
-        Err(other) => Err(other),
-    }
-}
-
-fn compared(left: &Text, relation: Relation, right: &Text) -> String {
-    format!("({} {} {})", left.text, relation.symbol(), right.text)
 }
