@@ -79,8 +79,8 @@ pub(crate) struct Cancelled;
 
 /// A level with more states is searched by all workers.
 const PARALLEL: u64 = 4096;
-/// States between two looks at the caller's wishes.
-const TICK: usize = 4096;
+/// States that a worker takes at once.
+const PIECE: u32 = 256;
 
 /// What one worker needs to search.
 struct Searcher<'a, W> {
@@ -189,6 +189,16 @@ type Targets = Vec<Box<[u32]>>;
 /// For every target the best predecessor so far and the label of the step.
 type Found = Vec<Option<(Box<[u32]>, u64)>>;
 
+/// Cuts a span.
+fn pieces(span: &Span) -> impl Iterator<Item = Span> {
+    let Span { shard, range } = span.clone();
+    let starts = range.clone().step_by(PIECE as usize);
+    starts.map(move |start| Span {
+        shard,
+        range: start..range.end.min(start.saturating_add(PIECE)),
+    })
+}
+
 /// The least label of a step to `target`.
 fn label_to(emitted: &Emitted, target: &[u32]) -> Option<u64> {
     let width = target.len();
@@ -209,6 +219,8 @@ fn search<S: Space>(
     cancel: Option<&AtomicBool>,
 ) -> Result<Found, Cancelled> {
     let size: u64 = spans.iter().map(|span| span.range.len() as u64).sum();
+    let pieces: Vec<Span> = spans.iter().flat_map(pieces).collect();
+    let spans = &pieces[..];
     let cursor = AtomicUsize::new(0);
     let parallel = searchers.len() > 1 && size >= PARALLEL;
     let mut found = vec![None; targets.len()];
@@ -284,18 +296,13 @@ fn search_part<S: Space>(
     } else {
         HashMap::new()
     };
-    let mut ticks = 0;
     loop {
         let next = cursor.fetch_add(1, Relaxed);
         let Some(span) = spans.get(next) else {
             return Ok(());
         };
-        ticks += span.range.len();
-        if ticks >= TICK {
-            ticks = 0;
-            if cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
-                return Err(Cancelled);
-            }
+        if cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
+            return Err(Cancelled);
         }
         reader.read(states, span.clone(), |row| {
             // The only target has a predecessor that is better than this row would be.

@@ -30,7 +30,7 @@ pub trait Space: Sync {
     /// used to break ties, so they must not depend on numbers assigned in the order of discovery.
     fn expand(&self, worker: &mut Self::Worker, row: &[u32], out: &mut Successors<'_>);
 
-    /// A total order on rows by what they mean.
+    /// A total order on rows by what they mean; only equal rows are equal.
     ///
     /// Component numbers may be assigned in the order of discovery, which differs between runs with
     /// several walking threads. So the numbers themselves must not decide; if they are fixed

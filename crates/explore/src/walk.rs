@@ -10,7 +10,8 @@ use std::time::Duration;
 /// What a walk may use up. The default is no limit at all.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Limits<'a> {
-    /// Stop when the walk has taken that long.
+    /// Stop when the walk has taken that long. Looking for the ways to what was found until then is not
+    /// limited; it takes at most about as long as the walk.
     pub timeout: Option<Duration>,
     /// Stop before the process has more than this many bytes of resident memory.
     pub memory: Option<u64>,
