@@ -6,6 +6,7 @@
 mod build;
 pub mod equal;
 pub mod expr;
+mod fenced;
 mod lex;
 pub mod litmus;
 pub mod never;
@@ -20,6 +21,7 @@ pub mod values;
 
 pub use equal::same_program;
 pub use expr::{BinaryOp, Domain, Expr, ProgramError, Relation, UnaryOp, Value};
+pub use fenced::fenced_text;
 pub use parse::{ParseOptions, Parsed, parse};
 pub use program::{
     Address, Copies, CopyNaming, CopyRef, Instance, Label, LabelId, LabelRef, Language, Location,
