@@ -591,3 +591,74 @@ fn what_is_no_witness_is_unusable() {
     let witness = directory.file("witness.json", "{}");
     assert_eq!(palisade(&["validate", "no-such.pal", &witness]).code, 2);
 }
+
+const STORE_BUFFERING: &str = "// two flags\nshared x, y;\nthread p { x = 1; let r = y; }\nthread q {\n  y = 1; // mine\n  let s = x;\n}\n";
+
+#[test]
+fn fences_are_found_shown_and_written() {
+    let directory = Directory::new();
+    let file = directory.file("program.pal", STORE_BUFFERING);
+    let done = palisade(&["fence", "--format=json", &file]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let line = &done.lines()[0];
+    assert_eq!(line["verdict"], "holds");
+    assert_eq!(line["optimal"], true);
+    assert_eq!(line["cost"], 2);
+    let fences = line["fences"].as_array().unwrap();
+    assert_eq!(fences.len(), 2);
+    assert_eq!(fences[1]["thread"], "q");
+    assert_eq!(fences[1]["before"], "6:3");
+    assert_eq!(fences[1]["line"], 6);
+    assert_eq!(fences[1]["cost"], 1);
+
+    let done = palisade(&["fence", &file]);
+    assert!(done.stdout.contains("+  fence;"), "{}", done.stdout);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), STORE_BUFFERING);
+
+    let done = palisade(&["fence", "--write", &file]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        "// two flags\nshared x, y;\nthread p { x = 1; fence; let r = y; }\nthread q {\n  y = 1; // mine\n  fence;\n  let s = x;\n}\n"
+    );
+    assert_eq!(palisade(&["check", &file]).code, 0);
+    let done = palisade(&["fence", "--format=json", &file]);
+    assert_eq!(done.lines()[0]["fences"], serde_json::json!([]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_replaced_stays_as_it_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = Directory::new();
+    let file = directory.file("inside/program.pal", STORE_BUFFERING);
+    let inside = directory.path().join("inside");
+    std::fs::set_permissions(&inside, std::fs::Permissions::from_mode(0o555)).unwrap();
+    let done = palisade(&["fence", "--write", "--format=json", &file]);
+    let may_write_anything = std::fs::write(inside.join("probe"), "").is_ok();
+    std::fs::set_permissions(&inside, std::fs::Permissions::from_mode(0o755)).unwrap();
+    if may_write_anything {
+        println!("skipped: permissions do not bind this user");
+        return;
+    }
+    assert_eq!(done.code, 2);
+    assert!(
+        done.lines()[0]["reason"]
+            .as_str()
+            .unwrap()
+            .contains("cannot be written")
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), STORE_BUFFERING);
+}
+
+#[test]
+fn no_fence_helps_where_release_acquire_is_not_to_blame() {
+    let directory = Directory::new();
+    let file = directory.file("race.pal", "nonatomic shared x;\nthread t[2] { x = 1; }\n");
+    let done = palisade(&["fence", "--model=ra", "--format=json", &file]);
+    assert_eq!(done.code, 1, "{} {}", done.stdout, done.stderr);
+    let line = &done.lines()[0];
+    assert_eq!(line["verdict"], "violated");
+    assert!(line["fences"].is_null());
+    assert!(line.as_object().unwrap().contains_key("fences"));
+}

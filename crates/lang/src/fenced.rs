@@ -80,7 +80,7 @@ fn before_statement(program: &Program, span: Span) -> Edit {
     let bare = span.start as usize;
     let (labels, start) = labels_before(program, bare);
     if labels.iter().any(|label| has_goto(text, label)) {
-        return insertion(bare, "fence; ".to_owned());
+        return statement_before(text, bare, "fence;");
     }
     statement_before(text, start, "fence;")
 }

@@ -1,10 +1,10 @@
 //! Fences: where they go, what they cost.
 
 use crate::columns::one_line;
-use crate::look::{Look, Tone, cut};
-use crate::outcome::{FileReport, Question};
+use crate::look::{Look, Tone, cut, harmless};
+use crate::outcome::{FenceFindings, FileReport, Question};
 use crate::{text, words};
-use palisade_fence::{Costs, FenceResult, Fences};
+use palisade_fence::{Costs, FenceResult};
 use palisade_lang::{PlaceId, PlaceKind, Program};
 use palisade_memory::Criterion;
 use serde::Serialize;
@@ -43,7 +43,8 @@ pub(crate) fn lines(program: &Program, places: &[PlaceId], costs: &Costs) -> Vec
 }
 
 /// The answer for people.
-pub(crate) fn render(report: &FileReport, found: &Fences, costs: &Costs, look: Look) -> String {
+pub(crate) fn render(report: &FileReport, findings: &FenceFindings, look: Look) -> String {
+    let found = &findings.fences;
     let criterion = match report.question {
         Question::Fence(criterion) | Question::Check(criterion) => criterion,
         Question::CheckAll | Question::Reach => Criterion::Robust,
@@ -66,7 +67,7 @@ pub(crate) fn render(report: &FileReport, found: &Fences, costs: &Costs, look: L
             out.push_str(&headline(report, Tone::Good, "holds", &what, look));
             if let Some(program) = &report.program {
                 out.push('\n');
-                for (fence, place) in lines(program, places, costs)
+                for (fence, place) in lines(program, places, &findings.costs)
                     .iter()
                     .zip(sorted(program, places))
                 {
@@ -76,6 +77,7 @@ pub(crate) fn render(report: &FileReport, found: &Fences, costs: &Costs, look: L
             }
             let text = format!("The cost is {cost}, and no cheaper set of fences is enough.");
             out.push_str(&text::indented(&text, 0, Tone::Plain, look));
+            out.push_str(&written(report, findings, look));
         }
         FenceResult::None => {
             let what = format!("no set of fences makes it {goal}");
@@ -104,6 +106,37 @@ pub(crate) fn render(report: &FileReport, found: &Fences, costs: &Costs, look: L
 
 fn headline(report: &FileReport, tone: Tone, verdict: &str, what: &str, look: Look) -> String {
     format!("{}: {}: {what}\n", report.file, look.paint(tone, verdict))
+}
+
+/// The new text as a difference to the old one, or that it was written.
+fn written(report: &FileReport, findings: &FenceFindings, look: Look) -> String {
+    let (Some(text), Some(program)) = (&findings.text, &report.program) else {
+        return String::new();
+    };
+    match text {
+        Ok(_) if findings.written => format!("{} was rewritten with them.\n", report.file),
+        Ok(text) => format!("\n{}\n\n", difference(program.source.text(), text, look)),
+        Err(reason) => text::indented(&format!("Note: {reason}"), 0, Tone::Plain, look),
+    }
+}
+
+/// A unified diff.
+fn difference(old: &str, new: &str, look: Look) -> String {
+    let diff = similar::TextDiff::from_lines(old, new);
+    let diff = diff.unified_diff().context_radius(2).to_string();
+    let lines: Vec<String> = diff
+        .lines()
+        .map(|line| {
+            let tone = match line.as_bytes().first() {
+                Some(b'+') => Tone::Good,
+                Some(b'-') => Tone::Bad,
+                Some(b'@') => Tone::Faint,
+                _ => Tone::Plain,
+            };
+            look.paint(tone, &harmless(line))
+        })
+        .collect();
+    lines.join("\n")
 }
 
 fn sorted(program: &Program, places: &[PlaceId]) -> Vec<PlaceId> {

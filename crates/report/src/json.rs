@@ -1,10 +1,10 @@
 //! JSON: one object per line, one line per FILE, with the fixed fields.
 
 use crate::fences::{self, FenceLine};
-use crate::outcome::{Failure, FileReport, Findings, Question};
+use crate::outcome::{Failure, FenceFindings, FileReport, Findings, Question};
 use crate::words;
 use palisade_check::{Answer, Stats, Verdict};
-use palisade_fence::{Costs, FenceResult, Fences};
+use palisade_fence::FenceResult;
 use palisade_lang::{Diagnostic, Severity, Source};
 use palisade_memory::Witness;
 use serde::Serialize;
@@ -47,6 +47,8 @@ struct FenceFields {
     optimal: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     lower_bound: Option<u64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    written: bool,
 }
 
 #[derive(Serialize)]
@@ -117,7 +119,7 @@ pub fn line(report: &FileReport) -> String {
             line.iterations =
                 (report.question == Question::Reach).then_some(answer.stats.iterations.max(1));
         }
-        Ok(Findings::Fences(found, costs)) => fill_fences(&mut line, report, found, costs),
+        Ok(Findings::Fences(found)) => fill_fences(&mut line, report, found),
         Ok(Findings::All(answers)) => {
             let mut total = Stats::default();
             let mut criteria = serde_json::Map::new();
@@ -157,12 +159,14 @@ fn fill<'a>(line: &mut Line<'a>, answer: &'a Answer) {
     line.stats = Some(StatsFields::new(&answer.stats));
 }
 
-fn fill_fences<'a>(line: &mut Line<'a>, report: &FileReport, found: &'a Fences, costs: &Costs) {
+fn fill_fences<'a>(line: &mut Line<'a>, report: &FileReport, findings: &'a FenceFindings) {
+    let found = &findings.fences;
     let mut fields = FenceFields {
         fences: None,
         cost: None,
         optimal: false,
         lower_bound: None,
+        written: findings.written,
     };
     match &found.result {
         FenceResult::Optimal { places, cost } => {
@@ -172,7 +176,7 @@ fn fill_fences<'a>(line: &mut Line<'a>, report: &FileReport, found: &'a Fences, 
             fields.fences = report
                 .program
                 .as_ref()
-                .map(|program| fences::lines(program, places, costs));
+                .map(|program| fences::lines(program, places, &findings.costs));
         }
         FenceResult::None => line.verdict = "violated",
         FenceResult::Unknown {

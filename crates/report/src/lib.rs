@@ -35,7 +35,7 @@ pub mod text;
 pub mod words;
 
 pub use look::Look;
-pub use outcome::{Failure, FileReport, Findings, Question, Status};
+pub use outcome::{Failure, FenceFindings, FileReport, Findings, Question, Status};
 pub use palisade_check::{Answer, Refusal, Stats, Verdict};
 pub use palisade_fence::{Costs, FenceResult, Fences};
 pub use palisade_memory::{Criterion, Model, Witness};

@@ -40,8 +40,21 @@ pub enum Findings {
     One(Answer),
     /// One answer for each criterion, in the order of strength.
     All(Vec<(Criterion, Result<Answer, Refusal>)>),
-    /// The cheapest fences, and what each would cost.
-    Fences(Fences, Costs),
+    /// The cheapest fences.
+    Fences(FenceFindings),
+}
+
+/// What came out of the search for fences.
+#[derive(Debug)]
+pub struct FenceFindings {
+    /// The fences.
+    pub fences: Fences,
+    /// What each would cost.
+    pub costs: Costs,
+    /// The program's text with them; why it cannot be written where it cannot. `None` where no fence was found or needed.
+    pub text: Option<Result<String, String>>,
+    /// Whether the text was written back.
+    pub written: bool,
 }
 
 /// Why there is no answer at all.
@@ -94,7 +107,7 @@ impl FileReport {
         match &self.result {
             Err(_) => Status::Error,
             Ok(Findings::One(answer)) => Status::of_verdict(&answer.verdict),
-            Ok(Findings::Fences(fences, _)) => match fences.result {
+            Ok(Findings::Fences(found)) => match found.fences.result {
                 FenceResult::Optimal { .. } => Status::Holds,
                 FenceResult::None => Status::Violated,
                 FenceResult::Unknown { .. } => Status::Unknown,

@@ -12,7 +12,7 @@ pub fn render(report: &FileReport, look: Look) -> String {
     match &report.result {
         Err(failure) => render_failure(report, failure, look),
         Ok(Findings::One(answer)) => render_answer(report, answer, look),
-        Ok(Findings::Fences(found, costs)) => fences::render(report, found, costs, look),
+        Ok(Findings::Fences(found)) => fences::render(report, found, look),
         Ok(Findings::All(answers)) => render_all(report, answers, look),
     }
 }

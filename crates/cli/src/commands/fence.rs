@@ -2,13 +2,16 @@
 
 use super::ask::{Asking, options};
 use crate::args::FenceArgs;
+use crate::input;
 use crate::output::Output;
 use crate::pairs;
-use palisade_check::Control;
-use palisade_fence::{Costs, fences};
-use palisade_lang::Program;
+use palisade_check::{Control, Options, Verdict, check};
+use palisade_fence::{Costs, FenceResult, fences};
+use palisade_lang::{ParseOptions, Program, Source, fenced_text, parse};
 use palisade_memory::Model;
-use palisade_report::{Failure, Findings, Question, Status};
+use palisade_report::{Failure, FenceFindings, Findings, Question, Status};
+use std::io::Write;
+use std::path::Path;
 
 pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
     let model = Model::from(args.model);
@@ -20,8 +23,8 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
     if let Some(complaint) = pairs::complaint(model, criterion) {
         return output.complain(&complaint);
     }
-    if args.write {
-        return output.complain("`--write` cannot write programs back yet");
+    if args.write && args.input.files.iter().any(|file| input::is_stdin(file)) {
+        return output.complain("`--write` cannot write back to standard input");
     }
     if args.all {
         return output.complain("`--all` cannot list other sets of fences yet");
@@ -32,9 +35,28 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
     let options = options(model, criterion, false, &args.search);
     let answer = |program: &Program, control: &Control<'_>| {
         let costs = Costs::unit(program);
-        fences(program, &costs, &options, control)
-            .map(|found| Findings::Fences(found, costs))
-            .map_err(Failure::Refused)
+        let fences = fences(program, &costs, &options, control).map_err(Failure::Refused)?;
+        let text = match &fences.result {
+            FenceResult::Optimal { places, .. } if !places.is_empty() => {
+                Some(fenced_text(program, places))
+            }
+            _ => None,
+        };
+        let mut findings = FenceFindings {
+            fences,
+            costs,
+            text,
+            written: false,
+        };
+        if let (true, Some(text)) = (args.write, &findings.text) {
+            let written = match text {
+                Ok(text) => write_back(program, text, &options, control),
+                Err(reason) => Err(reason.clone()),
+            };
+            written.map_err(Failure::Message)?;
+            findings.written = true;
+        }
+        Ok(Findings::Fences(findings))
     };
     Asking {
         model,
@@ -44,4 +66,48 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
         answer: &answer,
     }
     .run(output)
+}
+
+/// Writes the new text over the old one, once it has been found to hold.
+fn write_back(
+    program: &Program,
+    text: &str,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<(), String> {
+    let name = program.source.name();
+    let source = Source::new(name, text);
+    let reading = ParseOptions {
+        language: Some(program.language),
+        domain: program.domain.size(),
+    };
+    let broken = "the fenced text does not do what it should, so nothing was written";
+    let fenced = parse(&source, &reading).map_err(|_| broken.to_owned())?;
+    match check(&fenced.program, options, control) {
+        Ok(answer) if answer.verdict == Verdict::Holds => {}
+        Ok(answer) => match answer.verdict {
+            Verdict::Unknown(reason) => {
+                return Err(format!(
+                    "nothing was written, because the fenced text could not be checked: {reason}"
+                ));
+            }
+            _ => return Err(broken.to_owned()),
+        },
+        Err(refusal) => return Err(refusal.message),
+    }
+    replace(Path::new(name), text).map_err(|error| format!("cannot be written: {error}"))
+}
+
+/// Writes beside the file and renames, so that the file is never half written.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    // A link stays a link: what it leads to is replaced.
+    let path = path.canonicalize()?;
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    let permissions = std::fs::metadata(&path)?.permissions();
+    file.as_file().set_permissions(permissions)?;
+    file.as_file().sync_all()?;
+    file.persist(&path)?;
+    Ok(())
 }
