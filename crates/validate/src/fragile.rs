@@ -1,6 +1,6 @@
 //! Fragile runs (paper 004, section 6), by the definition: no SC run has the same program orders with values and the same store order.
 
-use crate::replay::{Candidate, Replay};
+use crate::replay::{Candidate, Matched, Replay};
 use crate::{Invalid, any, flushed_ones};
 use palisade_lang::{Program, Value};
 use palisade_memory::{Event, EventKind, Machine, Tso, Witness, tso};
@@ -10,12 +10,7 @@ use std::collections::HashMap;
 pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     let machine = Tso::new(program);
     let events = &witness.events;
-    let replay = Replay {
-        machine: &machine,
-        program,
-        events,
-        silent_fences: true,
-    };
+    let replay = Replay::new(&machine, program, events, true);
     let named = witness.pattern.as_ref().map_or(&[][..], |p| &p.events);
     let &[e1, e, e2, u2, u1] = named else {
         return Err(Invalid::new("the pattern must name five events"));
@@ -64,11 +59,11 @@ pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     }
     let candidates = flushed_ones(replay.follow(replay.start(), events.len())?)?;
     any(&candidates, |candidate| {
-        let flushes = |flush: usize, issue: usize| candidate.matched[flush].issue == Some(issue);
+        let history = replay.history(candidate);
+        let flushes = |flush: usize, issue: usize| history[flush].issue == Some(issue);
         require(flushes(u1, e1), "u1 does not flush e1")?;
         require(e2 == u2 || flushes(u2, e2), "u2 does not flush e2")?;
-        let threads: Vec<usize> = (0..machine.code().instances.len()).collect();
-        let ends = replay.silently(vec![candidate.clone()], &threads)?;
+        let ends = replay.silently(vec![candidate.clone()], &[])?;
         let no_holder =
             |c: &Candidate<tso::State>| machine.code().holder(&c.state.locals).is_none();
         require(
@@ -81,7 +76,7 @@ pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
             .map(|l| (l.name.as_str(), program.domain.reduce(l.initial)))
             .collect();
         require(
-            !is_persistent(events, candidate, &initial),
+            !is_persistent(events, &history, &initial),
             "an SC run has the same program orders and the same store order",
         )
     })
@@ -93,12 +88,7 @@ pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
 /// thread alone: its accesses take place in program order, each store at its place, and each load (each run of loads of one block
 /// together) somewhere between the thread's neighbouring stores where memory holds what it reads. Taking the first such place for each is
 /// best.
-fn is_persistent(
-    events: &[Event],
-    candidate: &Candidate<tso::State>,
-    initial: &HashMap<&str, Value>,
-) -> bool {
-    let matched = &candidate.matched;
+fn is_persistent(events: &[Event], matched: &[Matched], initial: &HashMap<&str, Value>) -> bool {
     // The store order, as issues; and for each issue, store or read-modify-write its place in it, from 1.
     let mut order = Vec::new();
     let mut place = HashMap::new();
@@ -110,16 +100,19 @@ fn is_persistent(
         }
         place.insert(order[order.len() - 1], order.len());
     }
-    let holds = |location: &Option<String>, stores: usize| -> Option<Value> {
-        let last = order[..stores]
-            .iter()
-            .rev()
-            .find(|&&s| events[s].location == *location);
-        match last {
-            Some(&store) => events[store].value,
-            None => location
-                .as_ref()
-                .and_then(|l| initial.get(l.as_str()).copied()),
+    // For each location what is stored to it, by place in the store order.
+    let mut stored: HashMap<&str, Vec<(usize, Option<Value>)>> = HashMap::new();
+    for (index, &store) in order.iter().enumerate() {
+        if let Some(location) = &events[store].location {
+            let values = stored.entry(location).or_default();
+            values.push((index + 1, events[store].value));
+        }
+    }
+    let holds = |location: &str, stores: usize| -> Option<Value> {
+        let values = stored.get(location).map_or(&[][..], |v| v);
+        match values.partition_point(|(place, _)| *place <= stores) {
+            0 => initial.get(location).copied(),
+            count => values[count - 1].1,
         }
     };
     let threads = matched.iter().map(|m| m.thread).max().map_or(0, |t| t + 1);
@@ -157,7 +150,8 @@ fn is_persistent(
                 let fits = group.iter().all(|a| {
                     let event = &events[*a];
                     let read = matched[*a].read;
-                    if read.is_some() && holds(&event.location, stores) != read {
+                    let location = event.location.as_deref().unwrap_or_default();
+                    if read.is_some() && holds(location, stores) != read {
                         return false;
                     }
                     match place.get(a) {

@@ -119,16 +119,11 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
 
 fn tso_cycle(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     let machine = Tso::new(program);
-    let replay = Replay {
-        machine: &machine,
-        program,
-        events: &witness.events,
-        silent_fences: true,
-    };
+    let replay = Replay::new(&machine, program, &witness.events, true);
     let candidates = replay.follow(replay.start(), witness.events.len())?;
     let candidates = flushed_ones(candidates)?;
     any(&candidates, |candidate| {
-        Trace::of_buffers(&witness.events, &candidate.matched).check(witness)
+        Trace::of_buffers(&witness.events, &replay.history(candidate)).check(witness)
     })
 }
 
@@ -148,15 +143,10 @@ fn flushed_ones(
 fn ra_cycle(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     let program = &with_seqcst_fences(program);
     let machine = Ra::new(program).map_err(|refused| Invalid::new(refused.message))?;
-    let replay = Replay {
-        machine: &machine,
-        program,
-        events: &witness.events,
-        silent_fences: false,
-    };
+    let replay = Replay::new(&machine, program, &witness.events, false);
     let candidates = replay.follow(replay.start(), witness.events.len())?;
     any(&candidates, |candidate| {
-        Trace::of_messages(&witness.events, &candidate.matched).check(witness)
+        Trace::of_messages(&witness.events, &replay.history(candidate)).check(witness)
     })
 }
 
@@ -169,12 +159,7 @@ fn unsafe_run<M: Machine>(
     memory: impl for<'s> Fn(&'s M::State) -> &'s Vec<i64>,
     flushed: impl Fn(&M::State) -> bool,
 ) -> Result<(), Invalid> {
-    let replay = Replay {
-        machine,
-        program,
-        events: &witness.events,
-        silent_fences: true,
-    };
+    let replay = Replay::new(machine, program, &witness.events, true);
     let candidates = replay.follow(replay.start(), witness.events.len())?;
     match kind {
         PatternKind::Error => {
@@ -183,7 +168,10 @@ fn unsafe_run<M: Machine>(
             if last.is_none() || named != last.as_ref().map(std::slice::from_ref) {
                 return Err(Invalid::new("the pattern must name the last event"));
             }
-            let is_error = |c: &Candidate<M::State>| c.matched.last().is_some_and(|m| m.is_error);
+            let is_error = |c: &Candidate<M::State>| {
+                let matched = last.and_then(|last| replay.event(c, last));
+                matched.is_some_and(|m| m.is_error)
+            };
             if candidates.iter().any(is_error) {
                 Ok(())
             } else {

@@ -28,12 +28,7 @@ fn writes(event: &Event) -> bool {
 pub fn race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     let machine = Sc::new(program);
     let events = &witness.events;
-    let replay = Replay {
-        machine: &machine,
-        program,
-        events,
-        silent_fences: true,
-    };
+    let replay = Replay::new(&machine, program, events, true);
     let [a, b] = named::<2>(witness)?;
     let (first, second) = (&events[a], &events[b]);
     require(
@@ -83,7 +78,10 @@ fn race_from(
     let events = replay.events;
     let machine = replay.machine;
     let after_first = replay.follow(vec![before.clone()], a + 1)?;
-    let first_locked = |c: &Candidate<sc::State>| events[a].atomic || replay.is_rmw(&c.matched[a]);
+    let first_locked = |c: &Candidate<sc::State>| {
+        let matched = replay.event(c, a);
+        events[a].atomic || matched.is_some_and(|m| replay.is_rmw(&m))
+    };
     if events[b].atomic {
         // The second thread's block, on the same memory: the first access only read it.
         let all = replay.follow(after_first, b + 1)?;
@@ -111,13 +109,14 @@ fn race_from(
         }
         // With the values that it had before the first access, or those that it has behind it.
         let alternative = replay.matches(before, b, &step).is_ok();
-        if alternative {
+        if alternative && replay.follow(after_first.clone(), b).is_ok() {
             return Ok(());
         }
         let behind = replay.follow(after_first.clone(), b + 1);
         if behind.is_ok_and(|all| {
             all.iter()
-                .any(|c| c.matched[b].transition == step.transition)
+                .filter_map(|c| replay.event(c, b))
+                .any(|m| m.transition == step.transition)
         }) {
             return Ok(());
         }
@@ -133,12 +132,7 @@ fn race_from(
 pub fn ra_race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     let machine = Ra::new(program).map_err(|refused| Invalid::new(refused.message))?;
     let events = &witness.events;
-    let replay = Replay {
-        machine: &machine,
-        program,
-        events,
-        silent_fences: false,
-    };
+    let replay = Replay::new(&machine, program, events, false);
     let [a, b] = named::<2>(witness)?;
     require(
         a + 1 == b && b + 1 == events.len(),
@@ -193,17 +187,18 @@ fn op_is_load(op: &Op) -> bool {
 fn only_plain_loads_between<M: Machine>(
     replay: &Replay<'_, M>,
     candidate: &Candidate<M::State>,
+    history: &[Matched],
     store: usize,
     load: usize,
 ) -> bool {
-    let pivot = candidate.matched[store].thread;
+    let pivot = history[store].thread;
     let is_plain_load = |index: usize| {
-        let matched = &candidate.matched[index];
+        let matched = &history[index];
         let event = &replay.events[index];
         event.kind == EventKind::Local
             || (event.kind == EventKind::Load && !event.atomic && !replay.is_rmw(matched))
     };
-    (store + 1..=load).all(|index| candidate.matched[index].thread == pivot && is_plain_load(index))
+    (store + 1..=load).all(|index| history[index].thread == pivot && is_plain_load(index))
         && candidate.barrier[pivot].is_none_or(|at| at <= store)
 }
 
@@ -218,12 +213,7 @@ fn is_plain_store<M: Machine>(replay: &Replay<'_, M>, matched: &Matched) -> bool
 pub fn triangular_race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     let machine = Sc::new(program);
     let events = &witness.events;
-    let replay = Replay {
-        machine: &machine,
-        program,
-        events,
-        silent_fences: true,
-    };
+    let replay = Replay::new(&machine, program, events, true);
     let [store, load, other] = named::<3>(witness)?;
     require(store < load && load < other, "the events are out of order")?;
     require(
@@ -261,12 +251,13 @@ pub fn triangular_race(program: &Program, witness: &Witness) -> Result<(), Inval
     }
     let candidates = replay.follow(replay.start(), events.len())?;
     any(&candidates, |candidate| {
+        let history = replay.history(candidate);
         require(
-            is_plain_store(&replay, &candidate.matched[store]),
+            is_plain_store(&replay, &history[store]),
             "the store is followed by a fence",
         )?;
         require(
-            only_plain_loads_between(&replay, candidate, store, load),
+            only_plain_loads_between(&replay, candidate, &history, store, load),
             "between store and load there is more than loads",
         )?;
         block_ends(&replay, candidate, other_thread)
@@ -291,12 +282,7 @@ fn block_ends<M: Machine>(
 pub fn triangular_race_of_block(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     let machine = Tso::new(program);
     let events = &witness.events;
-    let replay = Replay {
-        machine: &machine,
-        program,
-        events,
-        silent_fences: true,
-    };
+    let replay = Replay::new(&machine, program, events, true);
     let [store, load, other] = named::<3>(witness)?;
     require(store < load && load < other, "the events are out of order")?;
     require(
@@ -326,11 +312,9 @@ pub fn triangular_race_of_block(program: &Program, witness: &Witness) -> Result<
     let pivot = replay.thread(load)?;
     let candidates = flushed_ones(replay.follow(replay.start(), events.len())?)?;
     any(&candidates, |candidate| {
+        let history = replay.history(candidate);
         let flush_of = |issue: usize| {
-            let place = candidate
-                .matched
-                .iter()
-                .position(|m| m.issue == Some(issue));
+            let place = history.iter().position(|m| m.issue == Some(issue));
             place.unwrap_or(usize::MAX)
         };
         let is_pending =
@@ -351,7 +335,7 @@ pub fn triangular_race_of_block(program: &Program, witness: &Witness) -> Result<
             "the load reads a pending store",
         )?;
         for index in 0..events.len() {
-            let (event, matched) = (&events[index], &candidate.matched[index]);
+            let (event, matched) = (&events[index], &history[index]);
             let right = if index < first {
                 // An SC run: every store is flushed at once.
                 event.kind != EventKind::Issue || flush_of(index) == index + 1

@@ -3,6 +3,7 @@
 use crate::Invalid;
 use palisade_lang::{Op, Program, Transition, Value};
 use palisade_memory::{Event, EventKind, EventRef, Machine, Step, StepKind};
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::hash::Hash;
 
@@ -10,18 +11,42 @@ use std::hash::Hash;
 const MOST_CANDIDATES: usize = 200_000;
 
 /// One way in which the program could have come through the events so far.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+///
+/// Two ways that have led to the same state, with the same blocks begun and the same stores pending, are one: the histories of the events
+/// before do not count.
+#[derive(Clone, Debug)]
 pub struct Candidate<S> {
     /// Where it has come to.
     pub state: S,
-    /// What each event was.
-    pub matched: Vec<Matched>,
+    /// How many events it has come through.
+    length: usize,
+    /// What the last event was, and so on back to the first: an index into [`Replay::histories`].
+    history: usize,
     /// How many blocks each thread has begun.
     blocks: Vec<u32>,
     /// For each thread: how many events there had been at its last fence, locked instruction or border of a block (mentioned or not).
     pub barrier: Vec<Option<usize>>,
     /// The issues, as events, that each thread's buffer still holds.
     pending: Vec<Vec<usize>>,
+}
+
+impl<S: PartialEq> PartialEq for Candidate<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.length == other.length
+            && self.state == other.state
+            && self.blocks == other.blocks
+            && self.barrier == other.barrier
+            && self.pending == other.pending
+    }
+}
+
+impl<S: Eq> Eq for Candidate<S> {}
+
+impl<S: Hash> Hash for Candidate<S> {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        self.state.hash(hasher);
+        self.pending.hash(hasher);
+    }
 }
 
 /// What an event turned out to be.
@@ -49,19 +74,61 @@ pub struct Replay<'a, M> {
     pub program: &'a Program,
     pub events: &'a [Event],
     /// Whether fences may be left out: they are events under RA.
-    pub silent_fences: bool,
+    silent_fences: bool,
+    /// What events were: each with the index of the one before it. Number 0 stands for the beginning.
+    histories: RefCell<Vec<(Option<Matched>, usize)>>,
 }
 
-impl<M: Machine> Replay<'_, M>
+impl<'a, M: Machine> Replay<'a, M>
 where
     M::State: Hash + Eq,
 {
+    /// For following these events.
+    pub fn new(
+        machine: &'a M,
+        program: &'a Program,
+        events: &'a [Event],
+        silent_fences: bool,
+    ) -> Self {
+        Replay {
+            machine,
+            program,
+            events,
+            silent_fences,
+            histories: RefCell::new(vec![(None, 0)]),
+        }
+    }
+
+    /// What the events that a candidate has come through were.
+    pub fn history(&self, candidate: &Candidate<M::State>) -> Vec<Matched> {
+        let histories = self.histories.borrow();
+        let mut found = Vec::with_capacity(candidate.length);
+        let mut at = candidate.history;
+        while let (Some(matched), before) = &histories[at] {
+            found.push(matched.clone());
+            at = *before;
+        }
+        found.reverse();
+        found
+    }
+
+    /// What one of the events that a candidate has come through was.
+    pub fn event(&self, candidate: &Candidate<M::State>, event: usize) -> Option<Matched> {
+        let histories = self.histories.borrow();
+        let mut at = candidate.history;
+        for _ in event + 1..candidate.length {
+            at = histories[at].1;
+        }
+        histories[at].0.clone().filter(|_| event < candidate.length)
+    }
+
     /// The beginning.
     pub fn start(&self) -> Vec<Candidate<M::State>> {
         let threads = self.machine.code().instances.len();
         vec![Candidate {
             state: self.machine.initial(),
-            matched: Vec::new(),
+            length: 0,
+            history: 0,
             blocks: vec![0; threads],
             barrier: vec![None; threads],
             pending: vec![Vec::new(); threads],
@@ -94,14 +161,14 @@ where
         mut candidates: Vec<Candidate<M::State>>,
         end: usize,
     ) -> Result<Vec<Candidate<M::State>>, Invalid> {
-        let begin = candidates.first().map_or(end, |c| c.matched.len());
+        let begin = candidates.first().map_or(end, |c| c.length);
         for index in begin..end {
             let thread = self.thread(index)?;
             let mut next = HashSet::new();
             for candidate in self.silently(candidates, &[thread])? {
                 for (step, state) in self.machine.steps_of(&candidate.state, thread) {
                     if self.matches(&candidate, index, &step).is_ok() {
-                        next.insert(candidate.take(step, state, Some(index)));
+                        next.insert(self.take(&candidate, step, state, Some(index)));
                     }
                 }
             }
@@ -147,7 +214,7 @@ where
                         || holder.is_none()
                         || matches!(step.kind, StepKind::Local | StepKind::Error(_));
                     if early && self.is_silent(&step) {
-                        todo.push(candidate.take(step, state, None));
+                        todo.push(self.take(&candidate, step, state, None));
                     }
                 }
             }
@@ -235,9 +302,8 @@ where
     ) -> Result<(), &'static str> {
         let names = |reference: EventRef| match (reference, step.message) {
             (EventRef::Initial(_), Some(id)) => id == 0,
-            (EventRef::Event(index), Some(id)) => candidate
-                .matched
-                .get(index)
+            (EventRef::Event(index), Some(id)) => self
+                .event(candidate, index)
                 .is_some_and(|matched| matched.made == Some(id)),
             (_, None) => false,
         };
@@ -250,21 +316,27 @@ where
         };
         if right { Ok(()) } else { Err("message") }
     }
-}
 
-impl<S: Clone> Candidate<S> {
     /// The candidate after a step.
-    fn take(&self, step: Step, state: S, event: Option<usize>) -> Candidate<S> {
-        let mut next = self.clone();
+    fn take(
+        &self,
+        candidate: &Candidate<M::State>,
+        step: Step,
+        state: M::State,
+        event: Option<usize>,
+    ) -> Candidate<M::State> {
         let thread = step.thread;
-        next.state = state;
+        let mut next = Candidate {
+            state,
+            ..candidate.clone()
+        };
         match step.kind {
             StepKind::AtomicBegin => {
                 next.blocks[thread] += 1;
-                next.barrier[thread] = Some(self.matched.len());
+                next.barrier[thread] = Some(candidate.length);
             }
             StepKind::AtomicEnd | StepKind::Fence | StepKind::Rmw => {
-                next.barrier[thread] = Some(self.matched.len());
+                next.barrier[thread] = Some(candidate.length);
             }
             _ => {}
         }
@@ -275,7 +347,7 @@ impl<S: Clone> Candidate<S> {
             _ => {}
         }
         if event.is_some() {
-            next.matched.push(Matched {
+            let matched = Matched {
                 thread,
                 transition: step.transition,
                 block: step.atomic.then_some(next.blocks[thread]),
@@ -283,7 +355,11 @@ impl<S: Clone> Candidate<S> {
                 issue,
                 is_error: matches!(step.kind, StepKind::Error(_)),
                 made: step.made,
-            });
+            };
+            let mut histories = self.histories.borrow_mut();
+            histories.push((Some(matched), candidate.history));
+            next.history = histories.len() - 1;
+            next.length += 1;
         }
         next
     }
