@@ -6,26 +6,23 @@
 //!
 //! Levels with few states are walked by one thread, without waking the others.
 
+use crate::best::{Best, keep_best};
 use crate::budget::{Budget, Full};
 use crate::levels::{Levels, SHARDS, Span, shard_of};
 use crate::line::prefetch;
 use crate::pack::{Layout, bits_of, hash_of};
+use crate::recent::Recent;
 use crate::shard::Shard;
 use crate::space::{Emitted, Space, Successors};
 use crate::states::States;
+use crate::task::Task;
 use crate::team::{Leader, Team, lock};
 use crate::walk::{Callback, Limits, Progress, Reason, Stats};
-use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// States of one shard that are taken to be expanded at once, about.
-const SLICE: u32 = 8;
-/// Successors that a thread remembers having sent.
-const RECENT: usize = 1 << 14;
 /// Records for one shard that are inserted at once.
 const BATCH: usize = 128;
 /// From this many states on, a level is walked by all threads.
@@ -34,37 +31,6 @@ const PARALLEL: u64 = 1024;
 const FIT: u64 = 4096;
 /// Expansions between two looks at the clock.
 const TICK: u64 = 256;
-
-/// The best finding of a kind so far.
-pub(crate) struct Best {
-    pub(crate) level: u64,
-    pub(crate) row: Box<[u32]>,
-    pub(crate) step: Option<u64>,
-}
-
-impl Best {
-    /// The order of findings of one kind; the least is the one to show.
-    fn compare<S: Space>(&self, other: &Best, space: &S) -> Ordering {
-        (self.level, self.step.is_some())
-            .cmp(&(other.level, other.step.is_some()))
-            .then_with(|| space.compare(&self.row, &other.row))
-            .then_with(|| self.step.cmp(&other.step))
-    }
-}
-
-/// Keeps `new` if it is better than what there is.
-fn keep_best<S: Space>(best: &mut HashMap<u64, Best>, kind: u64, new: Best, space: &S) {
-    match best.entry(kind) {
-        Entry::Vacant(entry) => {
-            entry.insert(new);
-        }
-        Entry::Occupied(mut entry) => {
-            if new.compare(entry.get(), space).is_lt() {
-                entry.insert(new);
-            }
-        }
-    }
-}
 
 /// All that one walking thread needs.
 struct Walker<W> {
@@ -124,87 +90,6 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
 /// A shard, away from the cache lines of its neighbours.
 #[repr(align(128))]
 struct Slot(Mutex<Shard>);
-
-/// What is to be expanded now.
-struct Task {
-    level: u64,
-    layout: Arc<Layout>,
-    spans: Vec<Span>,
-    /// How many slices every span is cut into.
-    slices: usize,
-}
-
-impl Task {
-    /// How many chunks there are.
-    fn chunks(&self) -> usize {
-        self.spans.len() * self.slices
-    }
-
-    /// A part to do at once: first the first slices of all spans, then the second ones, and so on.
-    ///
-    /// Each shard has its states in the order in which they were found, so this is nearly the order in
-    /// which all of them were found. States that were found together have many successors in common,
-    /// and those are cheap as long as they are [remembered](Recent).
-    fn chunk(&self, number: usize) -> Option<Span> {
-        let slice = number / self.spans.len().max(1);
-        if slice >= self.slices {
-            return None;
-        }
-        let Span { shard, range } = &self.spans[number % self.spans.len()];
-        let cut = |slice: usize| {
-            range.start + (range.len() as u64 * slice as u64 / self.slices as u64) as u32
-        };
-        Some(Span {
-            shard: *shard,
-            range: cut(slice)..cut(slice + 1),
-        })
-    }
-}
-
-/// Successors that were sent lately and need not be sent again. Most states are found several times, and
-/// often soon after each other: two steps that do not depend on each other, in both orders.
-#[derive(Default)]
-struct Recent {
-    /// How the records are packed.
-    layout: Option<Arc<Layout>>,
-    /// Records of hash and words, each at a place that follows from its hash.
-    records: Vec<u64>,
-}
-
-impl Recent {
-    /// Forgets everything if the packing has changed.
-    fn fit(&mut self, layout: &Arc<Layout>) {
-        if self
-            .layout
-            .as_ref()
-            .is_some_and(|known| Arc::ptr_eq(known, layout))
-        {
-            return;
-        }
-        self.layout = Some(Arc::clone(layout));
-        self.records.clear();
-        // No state has only zeros in its record: a row of zeros has another hash.
-        self.records.resize(RECENT * (layout.words() + 1), 0);
-    }
-
-    /// Where a record with this hash would be.
-    #[inline]
-    fn place(&self, hash: u64, stride: usize) -> &u64 {
-        &self.records[(hash % RECENT as u64) as usize * stride]
-    }
-
-    /// Whether this record was sent lately; from now on, it was.
-    #[inline]
-    fn replace(&mut self, record: &[u64]) -> bool {
-        let place = (record[0] % RECENT as u64) as usize * record.len();
-        let known = &mut self.records[place..place + record.len()];
-        if *known == *record {
-            return true;
-        }
-        known.copy_from_slice(record);
-        false
-    }
-}
 
 /// Tells the caller how far the walk is. Only the thread that called has one.
 pub(crate) struct Reporter<'a> {
@@ -281,12 +166,7 @@ impl<'a, S: Space> Engine<'a, S> {
             budget: Budget::new(limits.memory),
             stop: AtomicU8::new(0),
             shards: (0..SHARDS as u32).map(slot).collect(),
-            task: RwLock::new(Task {
-                level: 0,
-                layout,
-                spans: Vec::new(),
-                slices: 0,
-            }),
+            task: RwLock::new(Task::new(layout)),
             cursor: AtomicUsize::new(0),
             leftovers: Mutex::new(Vec::new()),
             too_large: Mutex::new(vec![0; width]),
@@ -467,11 +347,7 @@ impl<'a, S: Space> Engine<'a, S> {
             let states: u64 = spans.iter().map(|span| span.range.len() as u64).sum();
             {
                 let mut task = self.task.write().unwrap_or_else(PoisonError::into_inner);
-                task.level = level;
-                let longest = spans.iter().map(|span| span.range.len() as u32).max();
-                task.slices = longest.unwrap_or(0).div_ceil(SLICE) as usize;
-                task.spans.clear();
-                task.spans.append(spans);
+                task.assign(level, spans);
                 self.cursor.store(0, Relaxed);
             }
             if self.jobs > 1 && states >= PARALLEL {

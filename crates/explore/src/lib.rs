@@ -54,19 +54,23 @@
 //! Where the rest is: [`Space`] and [`Successors`] are what a model implements and is handed
 //! (`space.rs`); [`Limits`], [`Progress`] and [`Outcome`] belong to the walk (`walk.rs`), [`Path`] to a
 //! finding (`path.rs`), [`States`] are what is stored (`states.rs`). Behind that are the walk's own
-//! rooms: `engine.rs` goes from level to level with the threads of `team.rs`, `pack.rs` says which bits
-//! belong to which component, `shard.rs` (with `line.rs`) is the store and the visited set, `levels.rs` knows which
-//! states are on which level, and `budget.rs` counts memory.
+//! rooms: `engine.rs` goes from level to level with the threads of `team.rs` (`task.rs` divides the
+//! work, `recent.rs` spares some of it, `best.rs` chooses among findings); `pack.rs` says which bits
+//! belong to which component; `shard.rs` (with `line.rs`) is the store and the visited set; `levels.rs`
+//! knows which states are on which level; and `budget.rs` counts memory.
 
+mod best;
 mod budget;
 mod engine;
 mod levels;
 mod line;
 mod pack;
 mod path;
+mod recent;
 mod shard;
 mod space;
 mod states;
+mod task;
 mod team;
 mod walk;
 

@@ -2,7 +2,7 @@
 //! level before, then its predecessor, and so on. Of several predecessors the least one by
 //! [`Space::compare`] is taken, so that the way does not depend on how many threads have walked.
 
-use crate::engine::Best;
+use crate::best::Best;
 use crate::levels::Span;
 use crate::pack::Layout;
 use crate::space::{Emitted, Space, Successors};
