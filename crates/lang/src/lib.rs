@@ -14,6 +14,7 @@ pub mod pal;
 pub mod parse;
 pub mod print;
 pub mod program;
+mod ranges;
 pub mod source;
 pub mod tpl;
 pub mod trencher;

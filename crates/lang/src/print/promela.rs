@@ -21,6 +21,7 @@ use crate::expr::Expr;
 use crate::program::{
     Address, Copies, CopyRef, LabelRef, LocationId, Program, RegisterId, StateAtom, ThreadId,
 };
+use crate::ranges::{self, Range, Ranges};
 use crate::values::{Analysis, Memory, Values};
 use layout::Layout;
 use names::Names;
@@ -99,6 +100,7 @@ struct Model<'p> {
     program: &'p Program,
     options: &'p PromelaOptions,
     analysis: Analysis<'p>,
+    ranges: Ranges,
     layout: Layout,
     names: Names,
     watches: Vec<Watch>,
@@ -110,11 +112,13 @@ impl<'p> Model<'p> {
     fn new(program: &'p Program, options: &'p PromelaOptions) -> Result<Self, String> {
         let mut analysis = Analysis::new(program, Memory::Declared);
         let mut names = Names::new();
-        let layout = Layout::new(program, &mut analysis, &mut names)?;
+        let ranges = Ranges::new(program);
+        let layout = Layout::new(program, &mut analysis, &ranges, &mut names)?;
         let mut model = Model {
             program,
             options,
             analysis,
+            ranges,
             layout,
             names,
             watches: Vec::new(),
@@ -251,8 +255,7 @@ impl<'p> Model<'p> {
             let _ = writeln!(out, "bit {}{array}{initial};", at.name);
         }
         for global in &self.global_registers {
-            let values = self.analysis.register(global.thread, global.register);
-            let (least, largest) = range_of(values)?;
+            let (least, largest) = self.register_range(global.thread, global.register)?;
             let kind = type_for(least, largest);
             let array = match self.program.thread(global.thread).copies {
                 Copies::One => String::new(),
@@ -336,8 +339,8 @@ impl<'p> Model<'p> {
                     |g: &&GlobalRegister| g.thread == copy.thread && g.register == *register;
                 let name = self.global_registers.iter().find(is_it);
                 let name = name.map_or("0", |g| g.name.as_str());
-                let values = self.analysis.register(copy.thread, *register);
-                let range = range_of(values).map_err(Unwritable::Anywhere)?;
+                let range = self.register_range(copy.thread, *register);
+                let range = range.map_err(Unwritable::Anywhere)?;
                 Ok(Text::new(indexed(name, *copy), range))
             }
             StateAtom::Memory(address) => match &**address {
@@ -400,6 +403,14 @@ impl<'p> Model<'p> {
                 Ok(text::all([well, exists]))
             }
         }
+    }
+
+    /// What a register may hold, anywhere; it is 0 where it is dead.
+    fn register_range(&self, thread: ThreadId, register: RegisterId) -> Result<Range, String> {
+        let values = self.analysis.register(thread, register);
+        let range = self.ranges.register(thread, register);
+        let (least, largest) = range_of(values, range)?;
+        Ok((least.min(0), largest.max(0)))
     }
 
     /// Whether every stop is a valid end: nobody asks for deadlocks, or somebody else looks for them.
@@ -482,20 +493,32 @@ fn type_for(least: i128, largest: i128) -> &'static str {
     }
 }
 
-/// The range of a set of values, which must fit 32 bits.
-fn range_of(values: &Values) -> Result<(i128, i128), String> {
-    match values.range() {
-        None => Ok(text::INT),
+/// What two analyses say of a variable, which must fit 32 bits; one of which nothing is known is taken to fit.
+fn range_of(values: &Values, range: Range) -> Result<Range, String> {
+    let known = match values.range() {
+        None => range,
         Some((least, largest)) => {
-            let (least, largest) = (i128::from(least), i128::from(largest));
-            if least < text::INT.0 || largest > text::INT.1 {
-                return Err(format!(
-                    "values from {least} to {largest} do not fit Promela's integers of 32 bits"
-                ));
-            }
-            Ok((least, largest))
+            let values = (i128::from(least), i128::from(largest));
+            ranges::meet(values, range).unwrap_or((0, 0))
         }
+    };
+    // A range that goes to the end of all numbers is no knowledge.
+    let least = if known.0 == ranges::ALL.0 {
+        text::INT.0
+    } else {
+        known.0
+    };
+    let largest = if known.1 == ranges::ALL.1 {
+        text::INT.1
+    } else {
+        known.1
+    };
+    if least < text::INT.0 || largest > text::INT.1 {
+        return Err(format!(
+            "values from {least} to {largest} do not fit Promela's integers of 32 bits"
+        ));
     }
+    Ok((least, largest))
 }
 
 fn describe(unwritable: Unwritable) -> String {

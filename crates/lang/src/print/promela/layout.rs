@@ -4,6 +4,7 @@ use super::names::Names;
 use super::text::Text;
 use crate::expr::Value;
 use crate::program::{Address, LocationId, Op, Program, StateAtom, ThreadId};
+use crate::ranges::Ranges;
 use crate::values::{Analysis, Values};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -34,6 +35,7 @@ impl Layout {
     pub(super) fn new(
         program: &Program,
         analysis: &mut Analysis<'_>,
+        ranges: &Ranges,
         names: &mut Names,
     ) -> Result<Layout, String> {
         let region = region(program, analysis)?;
@@ -47,7 +49,7 @@ impl Layout {
             let location = LocationId(id as u32);
             let initial = i128::from(program.domain.reduce(program.locations[id].initial));
             let values = analysis.location(location);
-            let (least, largest) = super::range_of(&values)?;
+            let (least, largest) = super::range_of(&values, ranges.location(location))?;
             layout
                 .ranges
                 .push((least.min(initial), largest.max(initial)));
@@ -189,6 +191,15 @@ impl Layout {
         allowed.sort_unstable();
         if let Values::Some(known) = known
             && known.iter().all(|v| allowed.binary_search(v).is_ok())
+        {
+            return None;
+        }
+        let is_inside = |v: i128| {
+            let value = Value::try_from(v);
+            value.is_ok_and(|v| allowed.binary_search(&v).is_ok())
+        };
+        if address.largest - address.least < allowed.len() as i128
+            && (address.least..=address.largest).all(is_inside)
         {
             return None;
         }

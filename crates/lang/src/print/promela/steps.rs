@@ -33,6 +33,8 @@ pub(super) struct Visible<'a> {
 /// More paths from one stop than this are not enumerated: a stop is put between.
 const MAX_PATHS: usize = 64;
 const MAX_LENGTH: usize = 200;
+/// How often a step may come by the same local point before it ends there.
+const MAX_ROUNDS: usize = 2;
 
 /// The points at which steps begin, as far as they are known before paths are enumerated.
 pub(super) fn first_stops(thread: &Thread, visible: &Visible<'_>) -> BTreeSet<PointId> {
@@ -68,7 +70,9 @@ pub(super) fn enumerate(thread: &Thread, stops: &BTreeSet<PointId>) -> Result<Ve
             };
             let to = thread.behind_jumps(transition.to);
             path.push(first + alternative);
-            if stops.contains(&to) {
+            // Round and round among local steps: after a few rounds the thread rests.
+            let rounds = stack.iter().filter(|(p, _)| *p == to).count();
+            if stops.contains(&to) || rounds >= MAX_ROUNDS {
                 steps.push(Step {
                     from,
                     path: path.clone(),
@@ -81,7 +85,7 @@ pub(super) fn enumerate(thread: &Thread, stops: &BTreeSet<PointId>) -> Result<Ve
                 if steps.len() - before > MAX_PATHS && point != from {
                     return Err(point);
                 }
-            } else if stack.iter().any(|(p, _)| *p == to) || stack.len() > MAX_LENGTH {
+            } else if stack.len() > MAX_LENGTH {
                 return Err(to);
             } else {
                 stack.push((to, 0));

@@ -3,6 +3,7 @@
 //! Promela computes with C's `int`. Ranges tell where a result must be taken into the domain, and where it might not fit.
 
 use crate::expr::{BinaryOp, Domain, Expr, UnaryOp};
+use crate::ranges;
 
 /// An expression as text. Anything but a name, an element or a number is in parentheses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +31,6 @@ impl Text {
             least,
             largest,
         }
-    }
-
-    fn truth(text: String) -> Self {
-        Text::new(text, (0, 1))
     }
 
     pub(super) fn lies_in(&self, least: i128, largest: i128) -> bool {
@@ -195,21 +192,18 @@ fn constant(value: i128) -> Result<Text, Unwritable> {
 }
 
 fn unary(op: UnaryOp, operand: Text) -> Text {
-    match op {
+    let range = ranges::unary(op, (operand.least, operand.largest));
+    if op == UnaryOp::Not {
         // Negated comparisons read better the other way round.
-        UnaryOp::Not => match negated_comparison(&operand.text) {
-            Some(text) => Text::truth(text),
-            None => Text::truth(format!("(!{})", operand.text)),
-        },
-        UnaryOp::Negate => Text::new(
-            format!("(-{})", operand.text),
-            (-operand.largest, -operand.least),
-        ),
-        UnaryOp::Complement => Text::new(
-            format!("(~{})", operand.text),
-            (-operand.largest - 1, -operand.least - 1),
-        ),
+        let text = match (range, negated_comparison(&operand.text)) {
+            ((0, 0), _) => "0".to_string(),
+            ((1, 1), _) => "1".to_string(),
+            (_, Some(text)) => text,
+            _ => format!("(!{})", operand.text),
+        };
+        return Text::new(text, range);
     }
+    Text::new(format!("({}{})", op.symbol(), operand.text), range)
 }
 
 /// `(a != b)` for `(a == b)`, where neither operand is itself compound.
@@ -235,64 +229,28 @@ fn negated_comparison(text: &str) -> Option<String> {
 }
 
 fn binary(op: BinaryOp, left: Text, right: Text) -> Result<Text, Unwritable> {
-    let range = match op {
-        BinaryOp::Add => (left.least + right.least, left.largest + right.largest),
-        BinaryOp::Subtract => (left.least - right.largest, left.largest - right.least),
-        BinaryOp::Multiply => {
-            let corners = [
-                left.least * right.least,
-                left.least * right.largest,
-                left.largest * right.least,
-                left.largest * right.largest,
-            ];
-            let least = corners.into_iter().min().unwrap_or(INT.0);
-            (least, corners.into_iter().max().unwrap_or(INT.1))
-        }
-        BinaryOp::Divide => {
-            let bound = left.least.abs().max(left.largest.abs());
-            let least = if left.least >= 0 && right.least >= 0 {
-                0
-            } else {
-                -bound
-            };
-            (least, bound)
-        }
-        BinaryOp::Remainder => {
-            let bound = right.least.abs().max(right.largest.abs()) - 1;
-            let bound = bound.max(0);
-            let least = if left.least >= 0 { 0 } else { -bound };
-            let largest = if left.largest <= 0 {
-                0
-            } else {
-                bound.min(left.largest)
-            };
-            (least, largest)
-        }
-        BinaryOp::ShiftLeft => {
-            if !right.lies_in(0, 31) {
-                return Err(Unwritable::Anywhere(
-                    "Promela's integers of 32 bits cannot be shifted so far".to_string(),
-                ));
-            }
-            (
-                (left.least << right.largest).min(left.least),
-                (left.largest << right.largest).max(left.largest),
-            )
-        }
-        BinaryOp::ShiftRight => (left.least.min(0), left.largest.max(0)),
-        BinaryOp::BitAnd => match (left.least >= 0, right.least >= 0) {
-            (true, true) => (0, left.largest.min(right.largest)),
-            (true, false) => (0, left.largest),
-            (false, true) => (0, right.largest),
-            (false, false) => INT,
-        },
-        BinaryOp::BitOr | BinaryOp::BitXor if left.least >= 0 && right.least >= 0 => {
-            let largest = left.largest.max(right.largest) as u128;
-            (0, (largest + 1).next_power_of_two() as i128 - 1)
-        }
-        BinaryOp::BitOr | BinaryOp::BitXor => INT,
-        _ => (0, 1),
-    };
+    let is_shift = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight);
+    if is_shift && !right.lies_in(0, 31) {
+        return Err(Unwritable::Anywhere(
+            "Promela's integers of 32 bits cannot be shifted so far".to_string(),
+        ));
+    }
+    let range = ranges::binary(op, (left.least, left.largest), (right.least, right.largest));
+    // Comparisons whose outcome is known need not be made.
+    let is_truth =
+        matches!(op, BinaryOp::And | BinaryOp::Or) || op.precedence() == 6 || op.precedence() == 7;
+    if is_truth && range.0 == range.1 {
+        return Ok(Text::new(range.0.to_string(), range));
+    }
+    let is_one = |t: &Text| (t.least, t.largest) == (1, 1);
+    let is_zero = |t: &Text| (t.least, t.largest) == (0, 0);
+    match op {
+        BinaryOp::And if is_one(&left) && right.lies_in(0, 1) => return Ok(right),
+        BinaryOp::And if is_one(&right) && left.lies_in(0, 1) => return Ok(left),
+        BinaryOp::Or if is_zero(&left) && right.lies_in(0, 1) => return Ok(right),
+        BinaryOp::Or if is_zero(&right) && left.lies_in(0, 1) => return Ok(left),
+        _ => {}
+    }
     let text = format!("({} {} {})", left.text, op.symbol(), right.text);
     Ok(Text::new(text, range))
 }

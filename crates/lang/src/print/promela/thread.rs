@@ -6,11 +6,12 @@ use std::fmt::Write;
 use super::before::{Before, nowhere};
 use super::steps::{self, Step, Visible};
 use super::text::{self, Text, Unwritable};
-use super::{Locations, Model, WatchKind, describe, points_of, range_of, type_for};
+use super::{Locations, Model, WatchKind, describe, points_of, type_for};
 use crate::expr::{BinaryOp, Expr};
 use crate::program::{
     Address, Copies, Op, Order, PointId, RegisterExpr, RegisterId, RmwAction, Thread, ThreadId,
 };
+use crate::ranges;
 use crate::values::for_each_register;
 
 /// Guards longer than this are not written: a stop is put before them.
@@ -203,8 +204,8 @@ impl Proctype {
         let _ = writeln!(out, "\nproctype {}({argument}) {{", self.name);
         for (index, home) in self.homes.iter().enumerate() {
             if let Home::Local(name) = home {
-                let values = model.analysis.register(self.id, RegisterId(index as u32));
-                let (least, largest) = range_of(values)?;
+                let register = RegisterId(index as u32);
+                let (least, largest) = model.register_range(self.id, register)?;
                 let _ = writeln!(out, "  {} {name};", type_for(least, largest));
             }
         }
@@ -230,6 +231,10 @@ impl Proctype {
                 for alternative in &mut alternatives {
                     alternative.guards.insert(0, "!locked".to_string());
                 }
+            }
+            if alternatives.is_empty() {
+                out.push_str("  false;\n");
+                continue;
             }
             self.print_alternatives(model, *stop, &alternatives, out);
         }
@@ -309,7 +314,7 @@ impl Proctype {
         let code = model.program.thread(self.id);
         let path: Vec<&crate::program::Transition> =
             step.path.iter().map(|i| &code.transitions[*i]).collect();
-        let well = self.op_goes_well(model, &path[0].op);
+        let well = self.op_goes_well(model, step.from, &path[0].op);
         let well = well.map_err(|u| Trouble::Unwritable(describe(u)))?;
         let comment = comment_of(model.program.source.slice(path[0].span));
         let mut found = Vec::new();
@@ -323,6 +328,11 @@ impl Proctype {
         }
         let mut guards: Vec<String> = well.into_iter().collect();
         self.guards(model, &path, &mut guards)?;
+        guards.retain(|guard| guard != "1");
+        if guards.iter().any(|guard| guard == "0") {
+            // This way is never taken.
+            return Ok(found);
+        }
         let mut body = self.body(model, step, &path)?;
         self.finish(model, step, &path, &mut body);
         found.push(Alternative {
@@ -340,8 +350,8 @@ impl Proctype {
         model: &Model<'_>,
         register: RegisterId,
     ) -> Result<Text, Unwritable> {
-        let values = model.analysis.register(self.id, register);
-        let range = range_of(values).map_err(Unwritable::Anywhere)?;
+        let range = model.register_range(self.id, register);
+        let range = range.map_err(Unwritable::Anywhere)?;
         Ok(match &self.homes[register.index()] {
             Home::Local(name) | Home::Hidden(name) | Home::Global(name) => {
                 Text::new(name.clone(), range)
@@ -349,6 +359,21 @@ impl Proctype {
             Home::Copy if self.takes_copy => Text::new("copy", range),
             Home::Copy => Text::new("0", (0, 0)),
         })
+    }
+
+    /// The same at a stop, where more may be known.
+    fn register_at(
+        &self,
+        model: &Model<'_>,
+        stop: PointId,
+        register: RegisterId,
+    ) -> Result<Text, Unwritable> {
+        let mut text = self.register(model, register)?;
+        let here = model.ranges.register_at(self.id, stop, register);
+        if let Some((least, largest)) = ranges::meet((text.least, text.largest), here) {
+            (text.least, text.largest) = (least, largest);
+        }
+        Ok(text)
     }
 
     fn expr(&self, model: &Model<'_>, expr: &RegisterExpr) -> Result<Text, Unwritable> {
@@ -376,7 +401,12 @@ impl Proctype {
     }
 
     /// The condition under which an instruction is no error of the program.
-    fn op_goes_well(&self, model: &mut Model<'_>, op: &Op) -> Result<Option<String>, Unwritable> {
+    fn op_goes_well(
+        &self,
+        model: &mut Model<'_>,
+        from: PointId,
+        op: &Op,
+    ) -> Result<Option<String>, Unwritable> {
         let domain = model.program.domain;
         let mut conditions = Vec::new();
         let (address, is_plain) = match op {
@@ -386,13 +416,13 @@ impl Proctype {
             _ => (None, true),
         };
         let well = |model: &Model<'_>, expr: &RegisterExpr| {
-            let register = &mut |r: &RegisterId| self.register(model, *r);
+            let register = &mut |r: &RegisterId| self.register_at(model, from, *r);
             text::goes_well(domain, expr, register, &mut |_| Ok(None))
         };
         match address {
             Some(Address::Element { length, index, .. }) => {
                 conditions.push(well(model, index)?);
-                let index = self.expr(model, index)?;
+                let index = text::expr(domain, index, &mut |r| self.register_at(model, from, *r))?;
                 conditions.push(text::index_goes_well(&index, *length));
             }
             Some(Address::Pointer(pointer)) => {
@@ -401,7 +431,8 @@ impl Proctype {
                 let locations = model.program.locations.iter();
                 let allowed = locations.filter(|l| is_plain || !l.nonatomic);
                 let allowed = allowed.map(|l| l.address).collect();
-                let pointer = self.expr(model, pointer)?;
+                let pointer =
+                    text::expr(domain, pointer, &mut |r| self.register_at(model, from, *r))?;
                 conditions.push(model.layout.pointer_goes_well(&pointer, &known, allowed));
             }
             Some(Address::Direct(_)) | None => {}
