@@ -143,7 +143,13 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
         AttackSpace {
             frame,
             layout: Layout::new(frame),
-            overtaking: threads.iter().map(overtaking_loads).collect(),
+            overtaking: threads
+                .iter()
+                .map(|thread| match look_ahead {
+                    true => overtaking_loads(thread),
+                    false => vec![u64::MAX; thread.points.len()],
+                })
+                .collect(),
             first_instruction: threads
                 .iter()
                 .map(|thread| {

@@ -23,7 +23,7 @@ pub(crate) struct Attacks {
     pub may_begin: Vec<Vec<bool>>,
 }
 
-/// The attacks on a program; with `filter`, only those on critical cycles are left, otherwise all that no fence prevents.
+/// The attacks on a program; with `filter`, only those on critical cycles are left, otherwise all.
 pub(crate) fn attacks(program: &Program, filter: bool) -> Attacks {
     let instances = program.instances();
     let mut attacks = Attacks {
@@ -42,9 +42,9 @@ pub(crate) fn attacks(program: &Program, filter: bool) -> Attacks {
         let code = instance.thread.index();
         let pairs = &code_pairs[code];
         let mut may_begin = vec![false; program.threads[code].transitions.len()];
-        attacks.all += pairs.all;
+        attacks.all += pairs.len() as u64;
         let left = match &touched {
-            None => pairs.open.clone(),
+            None => pairs.clone(),
             Some(touched) => {
                 let thread = &program.threads[code];
                 let mut left = Vec::new();

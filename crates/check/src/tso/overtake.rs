@@ -50,54 +50,30 @@ pub(crate) fn locations(address: &Address<RegisterId>) -> u64 {
     }
 }
 
-/// Pairs of a store and a load of one code, as indices of transitions.
-#[derive(Debug, Default)]
-pub(crate) struct Pairs {
-    /// How many pairs there are in which the load can come after the store.
-    pub all: u64,
-    /// Those with a way from the store to the load on which nothing waits for the buffer.
-    pub open: Vec<(u32, u32)>,
-}
-
-/// All pairs of a store and a load of a thread's code.
-pub(crate) fn pairs(thread: &Thread) -> Pairs {
-    let mut pairs = Pairs::default();
-    let stores =
-        thread.transitions.iter().enumerate().filter(|(_, t)| {
-            matches!(t.op, Op::Store { .. }) && !thread.points[t.from.index()].atomic
-        });
-    for (store, transition) in stores {
-        let loads = |only_open: bool| {
-            let mut seen = vec![false; thread.points.len()];
-            let mut found = Vec::new();
-            let mut work: Vec<PointId> = vec![transition.to];
-            seen[transition.to.index()] = true;
-            while let Some(point) = work.pop() {
-                for next in outgoing(thread, point) {
-                    let op = &thread.transitions[next].op;
-                    if only_open && drains(op) {
-                        continue;
-                    }
-                    let inside = thread.points[point.index()].atomic;
-                    if matches!(op, Op::Load { .. } | Op::Wait { .. }) && !inside {
-                        found.push(next as u32);
-                    }
-                    let to = thread.transitions[next].to;
-                    if !seen[to.index()] {
-                        seen[to.index()] = true;
-                        work.push(to);
-                    }
+/// All pairs of a store and a load of a thread's code, outside blocks, in which the load can come after the store, as indices of
+/// transitions.
+pub(crate) fn pairs(thread: &Thread) -> Vec<(u32, u32)> {
+    let mut pairs = Vec::new();
+    let outside = |point: PointId| !thread.points[point.index()].atomic;
+    for (store, transition) in thread.transitions.iter().enumerate() {
+        if !matches!(transition.op, Op::Store { .. }) || !outside(transition.from) {
+            continue;
+        }
+        let mut seen = vec![false; thread.points.len()];
+        let mut work: Vec<PointId> = vec![transition.to];
+        seen[transition.to.index()] = true;
+        while let Some(point) = work.pop() {
+            for next in outgoing(thread, point) {
+                let op = &thread.transitions[next].op;
+                if matches!(op, Op::Load { .. } | Op::Wait { .. }) && outside(point) {
+                    pairs.push((store as u32, next as u32));
+                }
+                let to = thread.transitions[next].to;
+                if !seen[to.index()] {
+                    seen[to.index()] = true;
+                    work.push(to);
                 }
             }
-            found
-        };
-        pairs.all += loads(false).len() as u64;
-        if !drains(&transition.op) {
-            let mut open = loads(true);
-            open.sort_unstable();
-            pairs
-                .open
-                .extend(open.into_iter().map(|l| (store as u32, l)));
         }
     }
     pairs
