@@ -56,6 +56,7 @@
 
 mod attack;
 mod filter;
+pub mod instrument;
 pub(crate) mod overtake;
 pub(crate) mod robust;
 pub(crate) mod trf;

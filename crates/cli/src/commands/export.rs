@@ -26,10 +26,11 @@ pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
         &input.warnings,
         output.error_look(),
     ));
-    if args.instrumented {
-        return output.complain("instrumented programs cannot be printed yet");
-    }
-    match print(&input.program, args.to) {
+    let program = match args.instrumented {
+        true => palisade_check::instrument(&input.program),
+        false => input.program,
+    };
+    match print(&program, args.to) {
         Ok(text) => {
             let _ = output.answer(&text);
             Status::Holds
