@@ -153,6 +153,23 @@ fn blocks_keep_others_out() {
 }
 
 #[test]
+fn read_modify_writes_are_one_step() {
+    if !have_spin() {
+        return;
+    }
+    // A `cas` whose result nobody wants is one step all the same.
+    let reader = "thread r { let a = x; let b = x; assert !(a == 1 && b == 2); }";
+    let cas = "shared x; thread t { cas(x, 0, 1); } thread u { cas(x, 0, 2); }";
+    agrees(&pal(&format!("{cas} {reader}")), true);
+    let fadd = "shared x, done; thread t[2] { fadd(x, 1); let d = fadd(done, 1); if d == 1 { assert x == 2; } }";
+    agrees(&pal(fadd), true);
+    let own = "shared x = 3; thread t { let r = 3; r = cas(x, r, r + 1); assert r == 3 && x == 4; r = 2; r = fadd(x, r); assert x == 6; }";
+    agrees(&pal(own), true);
+    let xchg = "shared x; thread t { let r = xchg(x, 1); assert r != 1; } thread u { let r = xchg(x, 2); assert r != 2; }";
+    agrees(&pal(xchg), true);
+}
+
+#[test]
 fn automata_and_toy_programs() {
     if !have_spin() {
         return;

@@ -36,9 +36,10 @@ const MAX_LENGTH: usize = 200;
 /// How often a step may come by the same local point before it ends there.
 const MAX_ROUNDS: usize = 2;
 
-/// The points at which steps begin, as far as they are known before paths are enumerated.
+/// The points at which steps begin and end, as far as they are known before paths are enumerated. (The first step begins wherever the
+/// thread begins.)
 pub(super) fn first_stops(thread: &Thread, visible: &Visible<'_>) -> BTreeSet<PointId> {
-    let mut stops = BTreeSet::from([thread.behind_jumps(thread.initial)]);
+    let mut stops = BTreeSet::new();
     for index in 0..thread.points.len() {
         let point = thread.behind_jumps(PointId(index as u32));
         if !is_transient(thread, point, visible) {

@@ -250,8 +250,10 @@ impl Proctype {
         out: &mut String,
     ) {
         // SPIN refuses to jump to a `d_step` that stands alone.
-        let is_one_statement =
-            |a: &Alternative| a.body.len() + usize::from(!a.guards.is_empty()) < 2;
+        let is_one_statement = |a: &Alternative| {
+            a.body.len() + usize::from(!a.guards.is_empty()) < 2
+                && !a.body.iter().any(|s| is_compound(s))
+        };
         let single = alternatives.len() == 1 && alternatives.iter().all(is_one_statement);
         if !single {
             out.push_str("  if\n");
@@ -268,7 +270,7 @@ impl Proctype {
                 // The verifier refuses a step that always leads nowhere, unless it looks like a condition.
                 [] if alternative.to == stop => "(_pid >= 0)".to_string(),
                 [] => "true".to_string(),
-                [one] => one.clone(),
+                [one] if !is_compound(one) => one.clone(),
                 more => format!("d_step {{ {} }}", more.join("; ")),
             };
             let goto = self.label(model, alternative.to);
@@ -700,6 +702,11 @@ impl Proctype {
             }
         }
     }
+}
+
+/// Whether a statement is more than one step by itself: a `cas` that writes or does not.
+fn is_compound(statement: &str) -> bool {
+    statement.starts_with("if ")
 }
 
 /// Whether an instruction may write one of these locations.
