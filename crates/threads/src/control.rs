@@ -49,6 +49,8 @@ pub(crate) struct Control {
     pub behind_jumps: Vec<PointId>,
     /// Local runs stop here.
     pub stops: Vec<bool>,
+    /// Local runs pause here when they have come round often enough: every cycle of local steps has such a point.
+    pub pauses: Vec<bool>,
     /// Registers that may still be read, by point, in ascending order.
     pub live: Vec<Box<[RegisterId]>>,
     /// What the thread may access from here on.
@@ -80,6 +82,7 @@ impl Control {
             first_transition,
             behind_jumps,
             stops: Vec::new(),
+            pauses: Vec::new(),
             live: Vec::new(),
             future: Vec::new(),
             rest_of_block: Vec::new(),
@@ -90,6 +93,7 @@ impl Control {
             .map(|p| control.leads_to_visible_change(thread, PointId(p as u32), &mentioned))
             .collect();
         control.stops = control.find_stops(thread, settings);
+        control.pauses = control.find_pauses(thread);
         control.live = control.find_live(thread, settings, &mentioned);
         control.future = control.backward_footprints(thread, |_, _| true);
         control.rest_of_block =
@@ -122,7 +126,7 @@ impl Control {
 
     fn find_stops(&self, thread: &Thread, settings: &Settings) -> Vec<bool> {
         let points = thread.points.len();
-        let mut stops: Vec<bool> = (0..points)
+        (0..points)
             .map(|p| {
                 let outgoing = &thread.transitions[self.outgoing(PointId(p as u32))];
                 !settings.local_steps
@@ -130,19 +134,24 @@ impl Control {
                     || outgoing.is_empty()
                     || outgoing.iter().any(|t| !is_local(&t.op))
             })
-            .collect();
-        // Every cycle of local steps needs a stop, or a local run might never end.
+            .collect()
+    }
+
+    /// Every cycle of local steps needs a pause, or a local run might never end.
+    fn find_pauses(&self, thread: &Thread) -> Vec<bool> {
+        let points = thread.points.len();
+        let mut pauses = vec![false; points];
         let retreating = retreating_edges(points, |p, visit| {
-            if !stops[p] {
+            if !self.stops[p] {
                 for index in self.outgoing(PointId(p as u32)) {
                     visit(self.behind_jumps[thread.transitions[index].to.index()].index());
                 }
             }
         });
         for (_, to) in retreating {
-            stops[to] = true;
+            pauses[to] = true;
         }
-        stops
+        pauses
     }
 
     fn find_live(

@@ -691,6 +691,9 @@ impl View<'_> {
     }
 
     /// Runs local steps from `point` until every branch stands where it must stop.
+    ///
+    /// A run without branches (a loop over an array that skips an element, say) comes round a loop up to
+    /// `LOCAL_ROUNDS` times; a run that branches stops at each loop's head.
     fn settle(
         &mut self,
         code: usize,
@@ -707,10 +710,16 @@ impl View<'_> {
         work.clear();
         seen.clear();
         work.push((point, registers));
+        let mut rounds = 0;
         'branches: while let Some((point, registers)) = work.pop() {
             let point = control.behind_jumps[point.index()];
             let before = work.len();
-            if !control.stops[point.index()] {
+            let mut stop = control.stops[point.index()];
+            if control.pauses[point.index()] {
+                stop |= rounds == LOCAL_ROUNDS || !seen.is_empty();
+                rounds += u32::from(!stop);
+            }
+            if !stop {
                 for index in control.outgoing(point).rev() {
                     let transition = &thread.transitions[index];
                     match local_step(&transition.op, domain, &registers) {
@@ -761,6 +770,10 @@ impl View<'_> {
         found.unwrap_or_else(|| write(locals).intern(point, live))
     }
 }
+
+/// How often one local run comes round a loop before it pauses. More would save more states of threads that compute for long,
+/// and lose time on a thread that never stops computing.
+const LOCAL_ROUNDS: u32 = 64;
 
 /// Takes a local step: `Ok(None)` where it is not enabled, else the register that it sets.
 fn local_step(
