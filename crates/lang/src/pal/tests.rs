@@ -304,6 +304,18 @@ fn places_are_passed_exactly_when_control_reaches_the_statement() {
     );
 }
 
+#[test]
+fn functions_that_nobody_calls_have_no_places() {
+    let program = program("shared x; fn f() { x = 1; g(); } fn g() { x = 2; } thread t { g(); }");
+    let functions: Vec<&str> = program
+        .places
+        .iter()
+        .filter(|p| p.thread.is_none())
+        .map(|p| program.source.slice(p.span))
+        .collect();
+    assert_eq!(functions, ["x = 2;", "}"]);
+}
+
 // ---- what is said about mistakes ----
 
 snapshot!(
