@@ -134,6 +134,17 @@ fn errors_of_the_program() {
 }
 
 #[test]
+fn memory_begins_as_declared() {
+    if !have_spin() {
+        return;
+    }
+    let text = "shared a[3] = [1, -2, 0], b = -3, c[2] = 4; thread t { let i = 1; assert a[i] == -2 && a[0] == 1 && a[2] == 0; \
+        i = c[i] - 4; assert a[i] + b == -2 && c[0] == 4; }";
+    agrees(&pal(text), true);
+    agrees(&pal(&text.replace("b == -2", "b == 2")), false);
+}
+
+#[test]
 fn blocks_keep_others_out() {
     if !have_spin() {
         return;

@@ -268,6 +268,9 @@ impl<'p> Model<'p> {
 
     fn print_init(&self, threads: &[thread::Proctype], out: &mut String) {
         out.push_str("init {\n  atomic {\n");
+        for statement in self.layout.initialise(self.program) {
+            let _ = writeln!(out, "    {statement};");
+        }
         for watch in self.watches.iter().filter(|w| w.kind == WatchKind::State) {
             let _ = writeln!(out, "    assert(!{});", watch.name);
         }

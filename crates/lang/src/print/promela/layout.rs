@@ -126,12 +126,40 @@ impl Layout {
                     0 => writeln!(out, "{kind} {name}[{length}];"),
                     value => writeln!(out, "{kind} {name}[{length}] = {value};"),
                 };
+            } else if values.iter().any(|v| *v < 0) {
+                // SPIN reads no such list; see `initialise`.
+                let _ = writeln!(out, "{kind} {name}[{length}];");
             } else {
                 let values: Vec<String> = values.iter().map(Value::to_string).collect();
                 let values = values.join(", ");
                 let _ = writeln!(out, "{kind} {name}[{length}] = {{ {values} }};");
             }
         }
+    }
+
+    /// Assignments for what the declarations could not say: arrays that begin with different values, some of them negative.
+    pub(super) fn initialise(&self, program: &Program) -> Vec<String> {
+        let mut statements = Vec::new();
+        for variable in self.variables.iter().filter(|v| v.is_array) {
+            let initial = |id: &LocationId| program.domain.reduce(program.location(*id).initial);
+            let values: Vec<Option<Value>> = variable
+                .cells
+                .iter()
+                .map(|cell| cell.as_ref().map(initial))
+                .collect();
+            let all_same = values
+                .iter()
+                .all(|v| v.unwrap_or(0) == values[0].unwrap_or(0));
+            if all_same || !values.iter().flatten().any(|v| *v < 0) {
+                continue;
+            }
+            for (index, value) in values.iter().enumerate() {
+                if let Some(value) = value.filter(|v| *v != 0) {
+                    statements.push(format!("{}[{index}] = {value}", variable.name));
+                }
+            }
+        }
+        statements
     }
 
     fn range_of_variable(&self, number: usize) -> (i128, i128) {
