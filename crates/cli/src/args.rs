@@ -61,10 +61,10 @@ pub struct CheckArgs {
     pub all: bool,
 
     #[command(flatten)]
-    pub search: SearchArgs,
+    pub format: FormatArgs,
 
     #[command(flatten)]
-    pub format: FormatArgs,
+    pub search: SearchArgs,
 }
 
 #[derive(Args, Debug)]
@@ -93,10 +93,10 @@ pub struct FenceArgs {
     pub all: bool,
 
     #[command(flatten)]
-    pub search: SearchArgs,
+    pub format: FormatArgs,
 
     #[command(flatten)]
-    pub format: FormatArgs,
+    pub search: SearchArgs,
 }
 
 #[derive(Args, Debug)]
@@ -109,10 +109,10 @@ pub struct ReachArgs {
     pub model: ReachModel,
 
     #[command(flatten)]
-    pub search: SearchArgs,
+    pub format: FormatArgs,
 
     #[command(flatten)]
-    pub format: FormatArgs,
+    pub search: SearchArgs,
 }
 
 #[derive(Args, Debug)]

@@ -209,9 +209,8 @@ fn pattern_explained(pattern: &Pattern) -> Option<String> {
             step(1)
         )),
         PatternKind::TriangularRace if steps.len() == 3 => Some(format!(
-            "The store of step {} can still wait in its thread's buffer when the load of step {} is executed; the store of step {}, \
-             by another thread to the loaded location, could come at the same moment. Under TSO the load may miss it, although the \
-             earlier store is not yet visible either.",
+            "Under TSO the store of step {} may still wait in its buffer when step {} loads, and the load may then miss the store \
+             of step {}.",
             step(0),
             step(1),
             step(2)

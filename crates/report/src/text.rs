@@ -1,6 +1,6 @@
 //! What a terminal shows.
 
-use crate::look::{Look, Tone, cut, pad, wrap};
+use crate::look::{Look, Tone, pad, wrap};
 use crate::outcome::{Failure, FileReport, Findings, Question, Status};
 use crate::{columns, cycle, diagnostics, fences, words};
 use palisade_check::{Answer, Refusal, Stats, Verdict};
@@ -194,12 +194,13 @@ fn render_all(
     let names = "criterion".len() + 3;
     let verdicts = "violated".len() + 3;
     let line = |name: &str, verdict: &str, tone: Tone, why: &str| {
-        let why = cut(why, look.width.saturating_sub(names + verdicts + 2));
+        let indent = 2 + names + verdicts;
+        let why = wrap(why, look.width.saturating_sub(indent));
         format!(
             "  {}{}{}",
             pad(name, names),
             look.paint(tone, &pad(verdict, verdicts)),
-            why
+            why.join(&format!("\n{}", " ".repeat(indent)))
         )
     };
     for (criterion, answer) in answers {
