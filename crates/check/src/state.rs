@@ -99,6 +99,41 @@ impl<'p> Frame<'p> {
         }
     }
 
+    /// The same, where it does not matter which of several threads does something: neighbouring threads with the same code, though they are
+    /// declared one by one, are interchangeable like copies. Only for programs without a `never`, which could tell them apart.
+    pub fn with_equal_threads(program: &'p Program, reductions: &Reductions) -> Self {
+        let mut frame = Frame::new(program, reductions);
+        if !reductions.symmetry || !program.nevers.is_empty() {
+            return frame;
+        }
+        let mut model = 0;
+        let mut stands_for: Vec<usize> = Vec::new();
+        for (index, thread) in program.threads.iter().enumerate() {
+            if !same_code(&program.threads[model], thread) {
+                model = index;
+            }
+            stands_for.push(model);
+        }
+        for code in &mut frame.codes {
+            *code = stands_for[*code];
+        }
+        frame.groups.clear();
+        let mut first = 0;
+        while first < frame.codes.len() {
+            let code = frame.codes[first];
+            let members = frame.codes[first..].iter().take_while(|c| **c == code);
+            let end = first + members.count();
+            if program.threads[code].me.is_none() && end - first > 1 {
+                for instance in first..end {
+                    frame.group_of[instance] = Some(frame.groups.len());
+                }
+                frame.groups.push((first..end).collect());
+            }
+            first = end;
+        }
+        frame
+    }
+
     /// The program.
     pub fn program(&self) -> &'p Program {
         self.threads.program()
@@ -124,7 +159,8 @@ impl<'p> Frame<'p> {
     pub fn initial_rows(&self, view: &mut View<'_>) -> Vec<Vec<u32>> {
         let mut rows: Vec<Vec<u32>> = vec![Vec::with_capacity(self.width())];
         for instance in 0..self.codes.len() {
-            let starts = view.initial(instance);
+            let copy = self.threads.instances()[instance].copy;
+            let starts = view.initial_of_copy(self.codes[instance], copy);
             rows = rows
                 .iter()
                 .flat_map(|row| {
@@ -283,4 +319,22 @@ impl<'p> Frame<'p> {
                 .is_some_and(|point| self.labels[code][label.index()].contains(&point)),
         }
     }
+}
+
+/// Whether two threads run the same instructions, whatever they are called.
+fn same_code(a: &palisade_lang::Thread, b: &palisade_lang::Thread) -> bool {
+    a.me.is_none()
+        && b.me.is_none()
+        && a.initial == b.initial
+        && a.registers.len() == b.registers.len()
+        && a.points.len() == b.points.len()
+        && a.transitions.len() == b.transitions.len()
+        && a.points
+            .iter()
+            .zip(&b.points)
+            .all(|(x, y)| x.atomic == y.atomic)
+        && a.transitions
+            .iter()
+            .zip(&b.transitions)
+            .all(|(x, y)| x.from == y.from && x.to == y.to && x.op == y.op)
 }

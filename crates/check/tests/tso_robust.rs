@@ -379,3 +379,28 @@ fn the_corpus_gets_its_verdicts() {
     }
     println!("{compared} files of the corpus");
 }
+
+/// Threads with the same code that are declared one by one are interchangeable: that changes no verdict, and witnesses name the right ones.
+#[test]
+fn equal_threads_declared_one_by_one() {
+    let doubled = |program: &Program| -> Option<Program> {
+        let text = program.source.text();
+        let begin = text.find("thread t0 {")?;
+        let end = begin + text[begin..].find("\n}\n")? + 3;
+        let twin = text[begin..end].replacen("thread t0", "thread twin", 1);
+        palisade_testkit::parse(&format!("{}{twin}{}", &text[..end], &text[end..]))
+    };
+    let shape = Shape {
+        threads: (2, 2),
+        accesses: 5,
+        ..Shape::TSO
+    };
+    let compared = compare(
+        &shape,
+        0..1_000,
+        |program| oracle::tso_robust(&doubled(program)?),
+        |program| robust(&doubled(program)?, Reductions::ALL),
+    );
+    println!("{compared:?}");
+    assert!(compared.programs > 400 && compared.violated > 50);
+}

@@ -244,19 +244,22 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
             return true;
         }
         let count = self.frame.thread_count();
-        let mut joined = vec![false; count];
+        // With more threads than bits, those beyond count again and again, which changes nothing.
+        let mut joined = 0u64;
         loop {
             let mut changed = false;
-            for (helper, joined) in joined.iter_mut().enumerate() {
+            for helper in 0..count {
                 let role = row[self.layout.roles + helper];
-                if *joined || role == role::ATTACKER {
+                let bit = if helper < 64 { 1 << helper } else { 0 };
+                if joined & bit != 0 || role == role::ATTACKER {
                     continue;
                 }
                 let future = view.future_footprint(self.frame.codes[helper], LocalId(row[helper]));
                 if role != role::ORIGINAL || future.conflicts(on_path) {
-                    *joined = true;
-                    changed = true;
+                    joined |= bit;
+                    let before = on_path;
                     on_path = on_path.union(future);
+                    changed |= on_path != before;
                     if (future.reads | future.writes) & target != 0 {
                         return true;
                     }

@@ -23,7 +23,11 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     if attacks.left == 0 {
         return dismissed(&attacks, start.elapsed());
     }
-    let frame = Frame::new(program, &options.reductions);
+    // Where all violations are wanted, it does matter which thread it is.
+    let frame = match options.all {
+        true => Frame::new(program, &options.reductions),
+        false => Frame::with_equal_threads(program, &options.reductions),
+    };
     let space = AttackSpace::new(
         &frame,
         options.reductions.partial_order,

@@ -452,7 +452,11 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     // What a `never` says is no part of a race.
     let mut program = program.clone();
     program.nevers.clear();
-    let frame = Frame::new(&program, &options.reductions);
+    // Where all violations are wanted, it does matter which thread it is.
+    let frame = match options.all {
+        true => Frame::new(&program, &options.reductions),
+        false => Frame::with_equal_threads(&program, &options.reductions),
+    };
     let space = ScSpace {
         frame: &frame,
         observer: Triangles {
