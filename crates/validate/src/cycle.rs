@@ -19,7 +19,7 @@ pub struct Trace<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Node {
     Event(usize),
-    Block(usize, u32),
+    Block(usize),
 }
 
 impl<'a> Trace<'a> {
@@ -127,7 +127,7 @@ impl<'a> Trace<'a> {
     fn node(&self, event: usize) -> Node {
         let event = self.issued(event);
         match self.matched[event].block {
-            Some(block) => Node::Block(self.matched[event].thread, block),
+            Some(block) => Node::Block(block),
             None => Node::Event(event),
         }
     }

@@ -12,7 +12,7 @@ const MOST_CANDIDATES: usize = 200_000;
 
 /// One way in which the program could have come through the events so far.
 ///
-/// Two ways that have led to the same state, with the same blocks begun and the same stores pending, are one: the histories of the events
+/// Two ways that have led to the same state, inside the same block and with the same stores pending, are one: the histories of the events
 /// before do not count.
 #[derive(Clone, Debug)]
 pub struct Candidate<S> {
@@ -22,8 +22,9 @@ pub struct Candidate<S> {
     length: usize,
     /// What the last event was, and so on back to the first: an index into [`Replay::histories`].
     history: usize,
-    /// How many blocks each thread has begun.
-    blocks: Vec<u32>,
+    /// For each thread: the first event of the block that it is in. (A number of blocks begun would grow without bound in a thread that
+    /// goes round an empty block.)
+    blocks: Vec<Option<usize>>,
     /// For each thread: how many events there had been at its last fence, locked instruction or border of a block (mentioned or not).
     pub barrier: Vec<Option<usize>>,
     /// The issues, as events, that each thread's buffer still holds.
@@ -56,8 +57,8 @@ pub struct Matched {
     pub thread: usize,
     /// The instruction.
     pub transition: usize,
-    /// The block that it is in, counted from 1 in its thread.
-    pub block: Option<u32>,
+    /// The block that it is in: the block's first event.
+    pub block: Option<usize>,
     /// The value that it read.
     pub read: Option<Value>,
     /// For a flush: the event that issued the store.
@@ -129,7 +130,7 @@ where
             state: self.machine.initial(),
             length: 0,
             history: 0,
-            blocks: vec![0; threads],
+            blocks: vec![None; threads],
             barrier: vec![None; threads],
             pending: vec![Vec::new(); threads],
         }]
@@ -331,13 +332,11 @@ where
             ..candidate.clone()
         };
         match step.kind {
-            StepKind::AtomicBegin => {
-                next.blocks[thread] += 1;
+            StepKind::AtomicBegin | StepKind::AtomicEnd => {
+                next.blocks[thread] = None;
                 next.barrier[thread] = Some(candidate.length);
             }
-            StepKind::AtomicEnd | StepKind::Fence | StepKind::Rmw => {
-                next.barrier[thread] = Some(candidate.length);
-            }
+            StepKind::Fence | StepKind::Rmw => next.barrier[thread] = Some(candidate.length),
             _ => {}
         }
         let mut issue = None;
@@ -347,10 +346,12 @@ where
             _ => {}
         }
         if event.is_some() {
+            let length = candidate.length;
+            let mut block = || *next.blocks[thread].get_or_insert(length);
             let matched = Matched {
                 thread,
                 transition: step.transition,
-                block: step.atomic.then_some(next.blocks[thread]),
+                block: step.atomic.then(&mut block),
                 read: step.read,
                 issue,
                 is_error: matches!(step.kind, StepKind::Error(_)),

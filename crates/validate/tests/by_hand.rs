@@ -683,3 +683,21 @@ thread b[*] {
         "no thread",
     );
 }
+
+#[test]
+fn a_thread_that_goes_round_an_empty_block_is_followed_to_an_end() {
+    let program = program(
+        "shared x;
+thread a {
+  loop { atomic { skip; } }
+}
+thread b {
+  x = 1;
+}
+never x == 1;",
+    );
+    valid(
+        &program,
+        &witness("sc", "safe", "b store x 1 6", &pattern("never", &[0])),
+    );
+}

@@ -1,7 +1,7 @@
 //! Brute force by the definitions: what searches are tested against.
 //!
 //! Every function answers "does the criterion hold?" for a small program, by running the plain machines of `palisade-memory` through all
-//! their runs and looking at each. `None` means that the program is too large (more than [`LIMIT`] states) or has no meaning in the
+//! their runs and looking at each. `None` means that the program is too large (more than [`LIMIT`] states, see [`within`]) or has no meaning in the
 //! model; nothing else is ever a reason not to answer.
 //!
 //! The only thing done for speed is to look at runs that have led to the same state *and the same trace so far* once, and to let local
@@ -18,11 +18,26 @@ pub use tso::{tso_persistent, tso_reach, tso_robust, tso_safe};
 use palisade_lang::{Op, Program};
 use palisade_memory::{Machine, Step, StepKind};
 use rustc_hash::FxHashSet;
+use std::cell::Cell;
+use std::collections::VecDeque;
 use std::hash::Hash;
 use std::rc::Rc;
 
-/// The most states that brute force looks at.
+/// The most states that brute force looks at, if nothing else is said by [`within`].
 pub const LIMIT: usize = 1_000_000;
+
+thread_local! {
+    static LIMIT_NOW: Cell<usize> = const { Cell::new(LIMIT) };
+}
+
+/// Decides something by brute force, but looks at no more than this many states: for programs with loops. States are visited breadth
+/// first, so that a violation that needs few steps is found.
+pub fn within<T>(states: usize, decide: impl FnOnce() -> T) -> T {
+    let before = LIMIT_NOW.replace(states);
+    let answer = decide();
+    LIMIT_NOW.set(before);
+    answer
+}
 
 /// What the visit of a state says.
 enum Visit<S> {
@@ -42,8 +57,9 @@ fn holds_everywhere<S: Eq + Hash>(
     let mut seen = FxHashSet::default();
     let initial = Rc::new(initial);
     seen.insert(initial.clone());
-    let mut todo = vec![initial];
-    while let Some(state) = todo.pop() {
+    let limit = LIMIT_NOW.get();
+    let mut todo = VecDeque::from([initial]);
+    while let Some(state) = todo.pop_front() {
         match visit(&state) {
             Visit::Violated => return Some(false),
             Visit::TooLarge => return None,
@@ -51,12 +67,12 @@ fn holds_everywhere<S: Eq + Hash>(
                 for state in next {
                     let state = Rc::new(state);
                     if seen.insert(state.clone()) {
-                        todo.push(state);
+                        todo.push_back(state);
                     }
                 }
             }
         }
-        if seen.len() > LIMIT {
+        if seen.len() > limit {
             return None;
         }
     }
