@@ -85,10 +85,19 @@ struct Node {
     monitor: u32,
     /// The state that it was found from; itself for an initial one.
     parent: u32,
-    /// The next state with the same base, or [`NONE`].
-    next: u32,
     /// Whether it was expanded.
     expanded: bool,
+}
+
+/// One of the greatest monitors of a base.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    /// The first word of the packed monitor, to tell most monitors apart at once.
+    first: u64,
+    /// How many bits it has.
+    weight: u32,
+    monitor: u32,
+    node: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -106,6 +115,9 @@ struct Remembered {
 
 const FIRST_REMEMBERED: usize = 1 << 8;
 const MOST_REMEMBERED: usize = 1 << 20;
+
+/// Room for so many pairs that were met.
+const MOST_MET: usize = 1 << 22;
 
 const FORGOTTEN: Remembered = Remembered {
     monitor: NONE,
@@ -129,8 +141,11 @@ pub struct Search<'f, 'p> {
     outlooks: Vec<Outlook>,
     outlook_numbers: FxHashMap<Box<[u32]>, u32>,
     bases: Bases,
-    /// For each base the first of its states.
-    heads: Vec<u32>,
+    /// For each base the states with the greatest monitors.
+    chains: Vec<Vec<Kept>>,
+    kept_bytes: u64,
+    /// Pairs of base and monitor that were met lately.
+    met: Vec<u64>,
     nodes: Vec<Node>,
     remembered: Vec<Remembered>,
     /// How often a step was not remembered since there is this much room for them.
@@ -179,7 +194,9 @@ impl<'f, 'p> Search<'f, 'p> {
             outlooks: Vec::new(),
             outlook_numbers: FxHashMap::default(),
             bases: Bases::new(frame.width()),
-            heads: Vec::new(),
+            chains: Vec::new(),
+            kept_bytes: 0,
+            met: vec![u64::MAX; FIRST_REMEMBERED],
             nodes: Vec::new(),
             remembered: vec![FORGOTTEN; FIRST_REMEMBERED],
             missed: 0,
@@ -206,8 +223,10 @@ impl<'f, 'p> Search<'f, 'p> {
         self.bases.bytes()
             + self.monitors.bytes()
             + self.queue.bytes()
+            + self.kept_bytes * 2
             + (self.nodes.capacity() * size_of::<Node>()
-                + self.heads.capacity() * 4
+                + self.chains.capacity() * size_of::<Vec<Kept>>()
+                + self.met.len() * 8
                 + self.remembered.len() * size_of::<Remembered>()) as u64
     }
 
@@ -295,52 +314,65 @@ impl<'f, 'p> Search<'f, 'p> {
 
     /// Enters a state unless it is known or covered.
     fn insert_base(&mut self, base: u32, monitor: u32, parent: u32) {
-        if base as usize >= self.heads.len() {
-            self.heads.resize(base as usize + 1, NONE);
+        // Whatever was entered or covered once stays covered: most states are met many times.
+        let met = u64::from(base) << 32 | u64::from(monitor);
+        let at = (met.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (self.met.len() - 1);
+        if std::mem::replace(&mut self.met[at], met) == met {
+            return;
         }
-        let subsumption = self.options.reductions.subsumption;
-        let mut before = NONE;
-        let mut at = self.heads[base as usize];
-        while at != NONE {
-            let node = self.nodes[at as usize];
-            if node.monitor == monitor || subsumption && self.monitors.covers(node.monitor, monitor)
-            {
+        let (weight, first) = (
+            self.monitors.weight(monitor),
+            self.monitors.first_word(monitor),
+        );
+        if base as usize >= self.chains.len() {
+            self.chains.resize(base as usize + 1, Vec::new());
+        }
+        let (monitors, nodes) = (&self.monitors, &mut self.nodes);
+        let chain = &mut self.chains[base as usize];
+        if self.options.reductions.subsumption {
+            // A monitor can only cover lighter ones.
+            let covered = chain.iter().any(|kept| {
+                kept.weight >= weight
+                    && first & !kept.first == 0
+                    && monitors.covers(kept.monitor, monitor)
+            });
+            if covered {
                 return;
             }
-            before = at;
-            at = node.next;
-        }
-        let _ = before;
-        if subsumption {
-            let mut before = NONE;
-            let mut at = self.heads[base as usize];
-            while at != NONE {
-                let node = self.nodes[at as usize];
-                if self.monitors.covers(monitor, node.monitor) {
-                    match before {
-                        NONE => self.heads[base as usize] = node.next,
-                        before => self.nodes[before as usize].next = node.next,
-                    }
-                    // A state that was expanded keeps its monitor: a run to others may go through it.
-                    if !node.expanded {
-                        self.nodes[at as usize].monitor = COVERED;
-                    }
-                } else {
-                    before = at;
+            chain.retain(|kept| {
+                let covered = kept.weight < weight
+                    && kept.first & !first == 0
+                    && monitors.covers(monitor, kept.monitor);
+                // A state that was expanded keeps its monitor: a run to others may go through it.
+                let node = &mut nodes[kept.node as usize];
+                if covered && !node.expanded {
+                    node.monitor = COVERED;
                 }
-                at = node.next;
-            }
+                !covered
+            });
+        } else if chain.iter().any(|kept| kept.monitor == monitor) {
+            return;
         }
-        let number = self.nodes.len() as u32;
-        self.nodes.push(Node {
+        let number = nodes.len() as u32;
+        chain.push(Kept {
+            first,
+            weight,
+            monitor,
+            node: number,
+        });
+        nodes.push(Node {
             base,
             monitor,
             parent: if parent == NONE { number } else { parent },
-            next: self.heads[base as usize],
             expanded: false,
         });
-        self.heads[base as usize] = number;
-        self.queue.push(number, self.monitors.weight(monitor));
+        self.kept_bytes += size_of::<Kept>() as u64;
+        self.queue.push(number, weight);
+        if self.nodes.len() > self.met.len() && self.met.len() < MOST_MET {
+            let room = self.met.len() * 4;
+            self.met.clear();
+            self.met.resize(room, u64::MAX);
+        }
     }
 
     /// The outlook of the threads in a row.

@@ -105,6 +105,12 @@ impl MonitorTable {
         a.iter().zip(b).all(|(a, b)| b & !a == 0)
     }
 
+    /// The first word of the packed monitor.
+    #[inline]
+    pub fn first_word(&self, number: u32) -> u64 {
+        self.packed(number)[0]
+    }
+
     /// How many bits a monitor has.
     pub fn weight(&self, number: u32) -> u32 {
         self.packed(number).iter().map(|w| w.count_ones()).sum()
