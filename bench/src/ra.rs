@@ -29,15 +29,16 @@ const PROGRAMS: &[&str] = &[
     "sync/seqlock",
     "sync/nbw-w-lr-rl",
     "sync/rcu",
+    "sync/rcu-offline-2",
     "sync/rcu-offline",
     "queues/cilk-the-wsq-sc",
     "queues/cilk-the-wsq-tso",
     "queues/chase-lev-sc",
     "queues/chase-lev-tso",
     "queues/chase-lev-ra",
-    "sync/rcu4",
-    "mutex/lamport2-4-ra",
-    "locks/ticketlock6",
+    "large/rcu4",
+    "large/lamport2-4-ra",
+    "large/ticketlock6",
 ];
 
 /// What Rocker said and took.
