@@ -1,0 +1,128 @@
+//! Safety and data races under SC, persistence and reachability under TSO, against brute force by the definitions, with every reduction on and
+//! each of them off; every witness goes through validation.
+
+use std::sync::atomic::AtomicBool;
+
+use palisade_check::{Control, Criterion, Model, Options, Reductions, Verdict, check};
+use palisade_lang::Program;
+use palisade_testkit::{Compared, Shape, compare, oracle};
+
+fn decide(
+    program: &Program,
+    model: Model,
+    criterion: Criterion,
+    reductions: Reductions,
+    jobs: usize,
+) -> Option<bool> {
+    let options = Options {
+        reductions,
+        jobs,
+        ..Options::new(model, criterion)
+    };
+    let control = Control {
+        cancel: &AtomicBool::new(false),
+        progress: &|_| {},
+    };
+    let answer = check(program, &options, &control).ok()?;
+    for witness in &answer.witnesses {
+        if let Err(invalid) = palisade_validate::validate(program, witness) {
+            panic!("{invalid:?}\n{witness:#?}\n{}", program.source.text());
+        }
+    }
+    match answer.verdict {
+        Verdict::Holds => Some(true),
+        Verdict::Violated => Some(false),
+        Verdict::Unknown(_) => None,
+    }
+}
+
+/// All on, and for a part of the programs all on but one.
+fn agree(
+    shape: &Shape,
+    programs: u64,
+    model: Model,
+    criterion: Criterion,
+    expected: fn(&Program) -> Option<bool>,
+) -> Compared {
+    let all = Reductions::ALL;
+    let compared = compare(shape, 0..programs, expected, |program| {
+        decide(program, model, criterion, all, 1)
+    });
+    println!("{compared:?}");
+    assert!(compared.programs * 10 >= programs * 8);
+    let mut begin = programs;
+    for reductions in [
+        Reductions::NONE,
+        Reductions {
+            local_steps: false,
+            ..all
+        },
+        Reductions {
+            dead_registers: false,
+            ..all
+        },
+        Reductions {
+            symmetry: false,
+            ..all
+        },
+        Reductions {
+            partial_order: false,
+            ..all
+        },
+        Reductions {
+            static_filter: false,
+            ..all
+        },
+    ] {
+        compare(shape, begin..begin + programs / 20, expected, |program| {
+            decide(program, model, criterion, reductions, 2)
+        });
+        begin += programs / 20;
+    }
+    compared
+}
+
+#[test]
+fn safety_under_sc() {
+    agree(
+        &Shape::SC,
+        10_000,
+        Model::Sc,
+        Criterion::Safe,
+        oracle::sc_safe,
+    );
+}
+
+#[test]
+fn data_races() {
+    agree(
+        &Shape::SC,
+        10_000,
+        Model::Sc,
+        Criterion::Drf,
+        oracle::sc_drf,
+    );
+}
+
+#[test]
+fn persistence() {
+    let compared = agree(
+        &Shape::TSO,
+        20_000,
+        Model::Tso,
+        Criterion::Persistent,
+        oracle::tso_persistent,
+    );
+    assert!(compared.violated * 10 >= compared.programs);
+}
+
+#[test]
+fn reachability_under_tso() {
+    agree(
+        &Shape::TSO_REACH,
+        10_000,
+        Model::Tso,
+        Criterion::Safe,
+        oracle::tso_safe,
+    );
+}
