@@ -126,3 +126,15 @@ fn reachability_under_tso() {
         oracle::tso_safe,
     );
 }
+
+#[test]
+fn a_block_may_miss_several_stores_at_once() {
+    let program = palisade_testkit::program(
+        "shared x, w, y; thread a { x = 1; w = 1; let r = y; }
+         thread b { atomic { let s = x; let t = w; if s == 0 && t == 0 { y = 1; } } }",
+    );
+    for reductions in [Reductions::ALL, Reductions::NONE] {
+        let found = decide(&program, Model::Tso, Criterion::Persistent, reductions, 1);
+        assert_eq!(found, Some(false));
+    }
+}

@@ -25,6 +25,11 @@ pub(crate) fn candidates(program: &Program, filter: bool) -> Candidates {
     let instances = program.instances();
     let touched = touched_locations(program);
     let exact = program.locations.len() <= 64;
+    // A block may have to miss several stores at once, so then stores do not end the search for a load.
+    let blocks = program
+        .threads
+        .iter()
+        .any(|t| t.transitions.iter().any(|t| t.op == Op::AtomicBegin));
     let mut candidates = Candidates {
         all: 0,
         left: 0,
@@ -49,7 +54,7 @@ pub(crate) fn candidates(program: &Program, filter: bool) -> Candidates {
             if !matches!(transition.op, Op::Store { .. }) || drains(&transition.op) || inside {
                 continue;
             }
-            for load in loads_behind(thread, store) {
+            for load in loads_behind(thread, store, blocks) {
                 candidates.all += 1;
                 let (stored, loaded) = (touched[pivot][store], touched[pivot][load]);
                 let same_location = exact && stored.count_ones() == 1 && stored == loaded;
@@ -69,8 +74,8 @@ pub(crate) fn candidates(program: &Program, filter: bool) -> Candidates {
     candidates
 }
 
-/// The loads that can follow a store with only loads and local steps between.
-fn loads_behind(thread: &Thread, store: usize) -> Vec<usize> {
+/// The loads that can follow a store with only loads and local steps between; with `past_stores`, also plain stores.
+fn loads_behind(thread: &Thread, store: usize, past_stores: bool) -> Vec<usize> {
     let mut loads = Vec::new();
     let mut seen = vec![false; thread.points.len()];
     let mut work = vec![thread.transitions[store].to];
@@ -81,7 +86,8 @@ fn loads_behind(thread: &Thread, store: usize) -> Vec<usize> {
             if transition.from != point {
                 break;
             }
-            if drains(&transition.op) || matches!(transition.op, Op::Store { .. }) {
+            if drains(&transition.op) || (!past_stores && matches!(transition.op, Op::Store { .. }))
+            {
                 continue;
             }
             if matches!(transition.op, Op::Load { .. } | Op::Wait { .. }) {

@@ -11,7 +11,8 @@
 //!
 //! and then `π1·e1·π3·e·e2·u2·u1` is a fragile TSO run: its store order puts e2 before e1, its program order e1 before e, so in an SC run e would
 //! have to read v'. Here e2 is a plain store, a read-modify-write that writes, or an `atomic` block, which runs on memory without
-//! the pivot's pending store and counts with the last value that it leaves in x.
+//! the pivot's pending stores and counts with the last value that it leaves in x. Because a block may read several locations, for a block π3 may
+//! contain further stores, which wait as well: `x = 1; w = 1; r = y;` beside `atomic { if x == 0 && w == 0 { y = 1; } }`.
 //!
 //! Since nobody but the pivot moves between π1 and e2, the pattern is a property of the state after π1: the walk is the plain SC walk, and
 //! one look at each state serves all pivots, stores and loads. A failed `cas`, a full fence and the beginning of a block
@@ -53,6 +54,7 @@ struct Overtaker {
     value: Value,
     /// The steps: one, or those of a block.
     steps: Vec<(usize, usize)>,
+    is_block: bool,
 }
 
 /// A pattern that was found in a state.
@@ -92,6 +94,7 @@ impl Fragility {
                                 location,
                                 value,
                                 steps: vec![(action, 0)],
+                                is_block: false,
                             });
                         }
                     }
@@ -149,6 +152,7 @@ impl Fragility {
                             location: LocationId((component - locations.start) as u32),
                             value: view.value(current[component]),
                             steps: steps.clone(),
+                            is_block: true,
                         });
                     }
                 }
@@ -248,14 +252,22 @@ impl Fragility {
     ) {
         let code = frame.codes[pivot];
         let start = LocalId(row[pivot]);
-        let mut seen: rustc_hash::FxHashSet<LocalId> = Default::default();
-        // Local states of the pivot, with the step that led there and the state before it.
-        let mut states: Vec<(LocalId, (usize, usize), usize)> = Vec::new();
-        for (outcome, next) in view.next(code, start, action).iter().enumerate() {
-            states.push((*next, (action, outcome), usize::MAX));
-        }
+        // A block reads several locations at once, so more than one store of the pivot may have to be out of its sight.
+        let blocks = overtakers.iter().any(|o| o.is_block && o.instance != pivot);
         let mut own = row.to_vec();
         own[frame.component(pending.0)] = view.value_id(pending.1);
+        let mut states: Vec<PivotState> = Vec::new();
+        for (outcome, next) in view.next(code, start, action).iter().enumerate() {
+            states.push(PivotState {
+                local: *next,
+                own: own.clone(),
+                delayed: vec![pending.0],
+                step: (action, outcome),
+                back: usize::MAX,
+            });
+        }
+        let mut seen: rustc_hash::FxHashSet<(LocalId, Vec<u32>, Vec<LocationId>)> =
+            Default::default();
         let mut at = 0;
         while at < states.len() {
             if states.len() > MOST_BLOCK_STEPS {
@@ -263,20 +275,40 @@ impl Fragility {
                 self.gave_up.store(true, Ordering::Relaxed);
                 return;
             }
-            let local = states[at].0;
+            let local = states[at].local;
+            let mut own = states[at].own.clone();
             for action in 0..view.actions(code, local) {
                 let taken = view.action(code, local, action);
+                let mut delayed = states[at].delayed.clone();
+                own.copy_from_slice(&states[at].own);
                 match taken.kind {
                     ActionKind::Load { .. } | ActionKind::Wait { .. } | ActionKind::Local => {}
                     ActionKind::Fence(order) if order != Order::SeqCst => {}
+                    ActionKind::Store {
+                        location,
+                        value,
+                        order,
+                    } if blocks && order != Order::SeqCst => {
+                        own[frame.component(location)] = view.value_id(value);
+                        delayed.push(location);
+                    }
                     _ => continue,
                 }
-                let Ok(Some(access)) = execute(frame, view, &own, taken.kind) else {
+                let Ok(Some(access)) = execute(frame, view, &states[at].own, taken.kind) else {
                     continue;
                 };
-                let overtaker = taken.kind.location().and_then(|location| {
+                let loaded = match taken.kind {
+                    ActionKind::Load { location, .. } | ActionKind::Wait { location, .. } => {
+                        Some(location)
+                    }
+                    _ => None,
+                };
+                let overtaker = loaded.and_then(|location| {
                     overtakers.iter().find(|o| {
-                        o.instance != pivot && o.location == location && location != pending.0
+                        o.instance != pivot
+                            && o.location == location
+                            && !delayed.contains(&location)
+                            && (o.is_block || delayed.len() == 1)
                     })
                 });
                 if let Some(overtaker) = overtaker
@@ -287,8 +319,8 @@ impl Fragility {
                     let mut steps = vec![(action, 0)];
                     let mut back = at;
                     while back != usize::MAX {
-                        steps.push(states[back].1);
-                        back = states[back].2;
+                        steps.push(states[back].step);
+                        back = states[back].back;
                     }
                     steps.reverse();
                     patterns.push(Fragile {
@@ -299,16 +331,43 @@ impl Fragility {
                         overtaker: overtaker.clone(),
                     });
                 }
+                // Which locations are delayed matters, and whether it is more than one store; not how many.
+                delayed.sort_unstable();
+                if delayed.len() > 2 {
+                    let (first, second) = (delayed[0], delayed[1]);
+                    delayed.dedup();
+                    if delayed.len() == 1 {
+                        delayed = vec![first, second];
+                    }
+                }
                 let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
                 for (outcome, next) in nexts.iter().enumerate() {
-                    if seen.insert(*next) {
-                        states.push((*next, (action, outcome), at));
+                    if seen.insert((*next, own.clone(), delayed.clone())) {
+                        states.push(PivotState {
+                            local: *next,
+                            own: own.clone(),
+                            delayed: delayed.clone(),
+                            step: (action, outcome),
+                            back: at,
+                        });
                     }
                 }
             }
             at += 1;
         }
     }
+}
+
+/// Where the pivot is behind its first delayed store.
+struct PivotState {
+    local: LocalId,
+    /// The state as the pivot sees it: with its own stores.
+    own: Vec<u32>,
+    /// The locations of the stores that wait in its buffer.
+    delayed: Vec<LocationId>,
+    /// The step that led here, and the state before it.
+    step: (usize, usize),
+    back: usize,
 }
 
 /// The kind of a finding: which code, which store, which load.
@@ -450,12 +509,16 @@ fn witness(
     })?;
     let e2 = events[u2].issue.unwrap_or(u2);
     let u1 = events.len();
-    let store = events[e1].clone();
-    events.push(Event {
-        kind: EventKind::Flush,
-        issue: Some(e1),
-        ..store
-    });
+    for issue in e1..=e {
+        if events[issue].kind == EventKind::Issue {
+            let store = events[issue].clone();
+            events.push(Event {
+                kind: EventKind::Flush,
+                issue: Some(issue),
+                ..store
+            });
+        }
+    }
     let message = format!(
         "{} reads {} from `{overtaken}` while its store to `{}` still waits, and then {} writes {}: the order of the stores says that {} wrote first, the order of {}'s own steps says that its store came first, and no SC run has both",
         names[pattern.pivot],
