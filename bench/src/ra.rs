@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use bench::tool::workspace;
 use palisade_check::{Answer, Control, Criterion, Model, Options, Verdict, check};
 use palisade_lang::{ParseOptions, Source, parse};
 
@@ -46,10 +47,6 @@ struct Rocker {
     verdict: String,
     compile: f64,
     run: f64,
-}
-
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// Prints the table. Arguments: files to measure instead of all, `--timeout SECONDS`, `--memory GIB`.

@@ -1,0 +1,4 @@
+//! What the tables have in common: running tools from outside, and showing what was measured.
+
+pub mod output;
+pub mod tool;

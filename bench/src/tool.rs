@@ -1,0 +1,129 @@
+//! Running programs from outside, as a user does: process start included, memory as the operating system counts it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The directory of the workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The corpus of programs with known verdicts, where it is present.
+pub fn corpus() -> Option<PathBuf> {
+    let path = workspace().join("../shared/corpus");
+    path.is_dir().then_some(path)
+}
+
+/// What a finished process left behind.
+pub struct Finished {
+    /// What it printed.
+    pub output: String,
+    /// Seconds from start to end, by the wall clock.
+    pub seconds: f64,
+    /// The most memory that was resident, in bytes, as far as it was seen: a process that ends within milliseconds may show 0.
+    pub peak_bytes: u64,
+    /// Its exit status; none if it was ended by a signal or by our time limit.
+    pub status: Option<i32>,
+}
+
+/// Runs a command to its end, or to the time limit.
+pub fn run(command: &mut Command, limit: Duration) -> std::io::Result<Finished> {
+    let begin = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    // The pipe is drained by a thread of its own, so that a talkative process never waits for us.
+    let mut pipe = child.stdout.take();
+    let reader = std::thread::spawn(move || {
+        let mut output = Vec::new();
+        if let Some(pipe) = &mut pipe {
+            let _ = std::io::Read::read_to_end(pipe, &mut output);
+        }
+        output
+    });
+    let status_file = format!("/proc/{}/status", child.id());
+    let mut peak_bytes = 0;
+    let mut pause = Duration::from_micros(100);
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status.code();
+        }
+        if begin.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            break None;
+        }
+        peak_bytes = peak_bytes.max(high_water_mark(&status_file));
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    };
+    let seconds = begin.elapsed().as_secs_f64();
+    let output = reader.join().unwrap_or_default();
+    Ok(Finished {
+        output: String::from_utf8_lossy(&output).into_owned(),
+        seconds,
+        peak_bytes,
+        status,
+    })
+}
+
+fn high_water_mark(status_file: &str) -> u64 {
+    let text = std::fs::read_to_string(status_file).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+/// The tool itself.
+pub struct Palisade {
+    binary: PathBuf,
+}
+
+impl Palisade {
+    /// Builds the command like a user would (release), and remembers where it is.
+    pub fn build() -> Result<Palisade, String> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let status = Command::new(cargo)
+            .args(["build", "--release", "--quiet", "--package", "palisade"])
+            .current_dir(workspace())
+            .status()
+            .map_err(|error| format!("cannot run cargo: {error}"))?;
+        if !status.success() {
+            return Err("`cargo build --release -p palisade` failed".to_string());
+        }
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| workspace().join("target"), PathBuf::from);
+        Ok(Palisade {
+            binary: target.join("release/palisade"),
+        })
+    }
+
+    /// Runs it with these arguments and `--format json`; its first line of JSON, and what it cost.
+    pub fn json(
+        &self,
+        arguments: &[&str],
+        limit: Duration,
+    ) -> Result<(serde_json::Value, Finished), String> {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).args(["--format", "json"]);
+        let finished = run(&mut command, limit).map_err(|error| error.to_string())?;
+        let line = finished.output.lines().next().unwrap_or("null");
+        let json = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        Ok((json, finished))
+    }
+
+    /// What it prints for these arguments.
+    pub fn text(&self, arguments: &[&str]) -> Result<String, String> {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments);
+        let finished =
+            run(&mut command, Duration::from_secs(60)).map_err(|error| error.to_string())?;
+        match finished.status {
+            Some(0) => Ok(finished.output),
+            _ => Err(format!("palisade {} failed", arguments.join(" "))),
+        }
+    }
+}
