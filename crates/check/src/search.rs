@@ -13,6 +13,16 @@ pub(crate) fn search<S: Space>(
     options: &Options,
     control: &Control<'_>,
 ) -> (Outcome, Answer) {
+    search_within(space, options, control, None)
+}
+
+/// The same, but no further than about this many states.
+pub(crate) fn search_within<S: Space>(
+    space: &S,
+    options: &Options,
+    control: &Control<'_>,
+    states: Option<u64>,
+) -> (Outcome, Answer) {
     let start = Instant::now();
     let frontier = Cell::new(0);
     let outcome = Walk::new(space)
@@ -21,6 +31,7 @@ pub(crate) fn search<S: Space>(
             timeout: options.timeout,
             memory: options.memory,
             cancel: Some(control.cancel),
+            states,
         })
         .stop_at_first(!options.all)
         .progress(|progress| {
@@ -44,10 +55,9 @@ pub(crate) fn search<S: Space>(
             states: outcome.stats.states,
             transitions: outcome.stats.transitions,
             queries: 1,
-            pruned: 0,
-            iterations: 0,
             wall: start.elapsed(),
             peak_memory_bytes: outcome.stats.peak_memory_bytes,
+            ..Stats::default()
         },
         notes: Vec::new(),
     };
@@ -60,6 +70,7 @@ pub(crate) fn unfinished(reason: Reason, outcome: &Outcome) -> String {
         Reason::Timeout => "the time limit is reached",
         Reason::Memory => "the memory limit is reached",
         Reason::Cancelled => "it was interrupted",
+        Reason::States => "as many states as were wanted are seen",
     };
     format!(
         "{why}; {} states up to depth {} were seen, and none of them is a violation",

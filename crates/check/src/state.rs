@@ -322,7 +322,7 @@ impl<'p> Frame<'p> {
 }
 
 /// Whether two threads run the same instructions, whatever they are called.
-fn same_code(a: &palisade_lang::Thread, b: &palisade_lang::Thread) -> bool {
+pub(crate) fn same_code(a: &palisade_lang::Thread, b: &palisade_lang::Thread) -> bool {
     a.me.is_none()
         && b.me.is_none()
         && a.initial == b.initial

@@ -24,6 +24,20 @@ pub struct Options {
     pub all: bool,
     /// Under RA, read a `seqcst` access as fence, access, fence.
     pub seqcst_as_fences: bool,
+    /// How the flattening abstraction is used (persistent).
+    pub abstraction: Abstraction,
+}
+
+/// How the flattening abstraction is used. The answer is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Abstraction {
+    /// Where the concrete program turns out to be large.
+    #[default]
+    Auto,
+    /// Never.
+    Off,
+    /// First, and with this many steps that other threads take as they are.
+    From(u32),
 }
 
 /// What makes a search smaller without changing its verdict. Each can be switched off.
@@ -81,6 +95,7 @@ impl Options {
             all_locations: false,
             all: false,
             seqcst_as_fences: false,
+            abstraction: Abstraction::Auto,
         }
     }
 }
@@ -122,8 +137,31 @@ pub struct Stats {
     pub pruned: u64,
     /// Rounds of a search that goes on in rounds.
     pub iterations: u64,
+    /// What decided, where there are several ways (persistent).
+    pub level: Option<Level>,
     /// Time.
     pub wall: Duration,
     /// The most memory that the process held.
     pub peak_memory_bytes: u64,
+}
+
+/// How much of a program had to be looked at for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Nothing was walked.
+    Filter,
+    /// For each thread an abstraction of the others, which take this many steps as they are.
+    Abstract(u32),
+    /// The program itself.
+    Concrete,
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Level::Filter => write!(f, "filter"),
+            Level::Abstract(steps) => write!(f, "abstract {steps}"),
+            Level::Concrete => write!(f, "concrete"),
+        }
+    }
 }

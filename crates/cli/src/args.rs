@@ -2,6 +2,7 @@
 
 use crate::limits::{parse_memory, parse_timeout};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use palisade_check::Abstraction;
 use palisade_lang::Language;
 use palisade_memory::{Criterion, Model};
 use std::path::PathBuf;
@@ -210,6 +211,13 @@ pub struct SearchArgs {
     #[arg(long)]
     pub all_locations: bool,
 
+    /// The flattening abstraction for `--criterion persistent`: `auto`, `off`, or how many steps of the other threads it keeps.
+    ///
+    /// With a number it is tried first. Where it is not enough it keeps more steps, and in the end the program itself decides: the
+    /// answer is the same. `auto` tries it where the program turns out to be large.
+    #[arg(long = "abstract", value_name = "K", value_parser = parse_abstraction)]
+    pub abstraction: Option<Abstraction>,
+
     /// How `seqcst` accesses are read under release/acquire: `fences` reads each as fence, access, fence.
     #[arg(long, value_enum, value_name = "HOW")]
     pub seqcst: Option<SeqCst>,
@@ -241,6 +249,26 @@ pub struct SearchArgs {
     /// Do not drop states that find nothing beyond what another state finds.
     #[arg(long)]
     pub no_subsumption: bool,
+}
+
+impl SearchArgs {
+    /// What is wrong with asking about `criterion` with these flags; `None` stands for all criteria.
+    pub fn complaint(&self, criterion: Option<Criterion>) -> Option<String> {
+        let meant = matches!(criterion, None | Some(Criterion::Persistent));
+        (self.abstraction.is_some() && !meant)
+            .then(|| "`--abstract` goes with `--criterion persistent`".to_owned())
+    }
+}
+
+fn parse_abstraction(text: &str) -> Result<Abstraction, String> {
+    match text {
+        "auto" => Ok(Abstraction::Auto),
+        "off" => Ok(Abstraction::Off),
+        number => number
+            .parse()
+            .map(Abstraction::From)
+            .map_err(|_| "`auto`, `off` or a number of steps is wanted".to_owned()),
+    }
 }
 
 #[derive(Args, Debug)]

@@ -117,6 +117,7 @@ pub(crate) struct Engine<'a, S: Space> {
     jobs: usize,
     stop_at_first: bool,
     cancel: Option<&'a AtomicBool>,
+    most_states: Option<u64>,
     deadline: Option<Instant>,
     budget: Budget,
     /// The reason to stop, plus one; 0 is to go on.
@@ -160,6 +161,7 @@ impl<'a, S: Space> Engine<'a, S> {
             jobs,
             stop_at_first,
             cancel: limits.cancel,
+            most_states: limits.states,
             deadline: limits
                 .timeout
                 .and_then(|timeout| Instant::now().checked_add(timeout)),
@@ -184,7 +186,8 @@ impl<'a, S: Space> Engine<'a, S> {
             0 => None,
             1 => Some(Reason::Timeout),
             2 => Some(Reason::Memory),
-            _ => Some(Reason::Cancelled),
+            3 => Some(Reason::Cancelled),
+            _ => Some(Reason::States),
         }
     }
 
@@ -193,6 +196,7 @@ impl<'a, S: Space> Engine<'a, S> {
             Reason::Timeout => 1,
             Reason::Memory => 2,
             Reason::Cancelled => 3,
+            Reason::States => 4,
         };
         // The first reason counts.
         let _ = self.stop.compare_exchange(0, code, Relaxed, Relaxed);
@@ -282,6 +286,13 @@ impl<'a, S: Space> Engine<'a, S> {
                 break;
             }
             if self.stopped().is_some() || self.stop_at_first && !lock(&self.best).is_empty() {
+                break;
+            }
+            if self
+                .most_states
+                .is_some_and(|most| self.states.load(Relaxed) >= most)
+            {
+                self.stop(Reason::States);
                 break;
             }
             if !fitted && self.states.load(Relaxed) >= FIT {

@@ -17,6 +17,8 @@ pub struct Limits<'a> {
     pub memory: Option<u64>,
     /// Stop when somebody sets this.
     pub cancel: Option<&'a AtomicBool>,
+    /// Expand no further level once this many states are found: the same place for every number of threads.
+    pub states: Option<u64>,
 }
 
 /// Why a walk ended early.
@@ -28,6 +30,8 @@ pub enum Reason {
     Memory,
     /// [`Limits::cancel`] was set.
     Cancelled,
+    /// [`Limits::states`] are found.
+    States,
 }
 
 /// How far a running walk has come.

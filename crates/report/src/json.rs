@@ -67,6 +67,8 @@ struct StatsFields {
     transitions: u64,
     queries: u64,
     pruned: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<String>,
     wall_ms: u64,
     peak_memory_bytes: u64,
 }
@@ -78,6 +80,7 @@ impl StatsFields {
             transitions: stats.transitions,
             queries: stats.queries,
             pruned: stats.pruned,
+            level: stats.level.map(|level| level.to_string()),
             wall_ms: u64::try_from(stats.wall.as_millis()).unwrap_or(u64::MAX),
             peak_memory_bytes: stats.peak_memory_bytes,
         }

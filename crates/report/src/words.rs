@@ -1,6 +1,6 @@
 //! What things are called.
 
-use palisade_check::{Stats, Verdict};
+use palisade_check::{Level, Stats, Verdict};
 use palisade_memory::{Criterion, Model};
 
 /// The model's name in a sentence.
@@ -70,6 +70,10 @@ pub fn stats(stats: &Stats) -> String {
             "{} dismissed without a search",
             number(stats.pruned)
         ));
+    }
+    if let Some(Level::Abstract(steps)) = stats.level {
+        let steps = counted(u64::from(steps), "step", "steps");
+        parts.push(format!("the abstraction with {steps} was enough"));
     }
     parts.push(format!("{:.2} s", stats.wall.as_secs_f64()));
     if stats.peak_memory_bytes > 0 {

@@ -99,6 +99,7 @@ fn answer(verdict: Verdict, witness: Option<Witness>) -> Answer {
             queries: 2,
             pruned: 1,
             iterations: 0,
+            level: None,
             wall: Duration::from_millis(120),
             peak_memory_bytes: 25 << 20,
         },

@@ -1,11 +1,13 @@
 //! What can be known about fragility without running a program: which stores may be e1, and which locations matter.
 //!
-//! A pattern needs a store and, with nothing but loads and local steps between, a load of another location that some other thread may write.
+//! A pattern needs a store and, with nothing but loads and local steps between, a load of another location that some other thread may write
+//! with another value than it holds: not one in which there is never anything but its first value.
 
-use palisade_lang::{Op, Program, Thread};
+use palisade_lang::{LocationId, Op, Program, Thread};
 
 use crate::tso::overtake::drains;
-use crate::tso::values::touched_locations;
+use crate::tso::values::Possible;
+use palisade_threads::Footprint;
 
 /// What is left to be looked for.
 #[derive(Debug)]
@@ -20,11 +22,25 @@ pub(crate) struct Candidates {
     pub watched: u64,
 }
 
-/// The pairs of e1 and e that a program may have; with `filter` off, all that no fence separates.
-pub(crate) fn candidates(program: &Program, filter: bool) -> Candidates {
+/// The pairs of e1 and e that a program may have; with `filter` off, all that no fence separates. Only threads that `pivots` allows are looked at.
+pub(crate) fn candidates(
+    program: &Program,
+    possible: &Possible,
+    filter: bool,
+    pivots: &dyn Fn(usize) -> bool,
+) -> Candidates {
     let instances = program.instances();
-    let touched = touched_locations(program);
+    let touched = possible.touched(program);
     let exact = program.locations.len() <= 64;
+    // Locations that never change, where each has a bit of its own.
+    let constant = possible
+        .memory
+        .iter()
+        .enumerate()
+        .filter(|(_, values)| exact && values.as_ref().is_some_and(|v| v.len() == 1))
+        .fold(0, |set, (index, _)| {
+            set | Footprint::bit(LocationId(index as u32))
+        });
     // A block may have to miss several stores at once, so then stores do not end the search for a load.
     let blocks = program
         .threads
@@ -49,6 +65,10 @@ pub(crate) fn candidates(program: &Program, filter: bool) -> Candidates {
             .filter(|(t, _)| matches!(t.op, Op::Store { .. } | Op::Rmw { .. }))
             .fold(0, |set, (_, locations)| set | locations);
         let mut may_be_delayed = vec![false; thread.transitions.len()];
+        if !pivots(pivot) {
+            candidates.may_be_delayed.push(may_be_delayed);
+            continue;
+        }
         for (store, transition) in thread.transitions.iter().enumerate() {
             let inside = thread.points[transition.from.index()].atomic;
             if !matches!(transition.op, Op::Store { .. }) || drains(&transition.op) || inside {
@@ -58,7 +78,7 @@ pub(crate) fn candidates(program: &Program, filter: bool) -> Candidates {
                 candidates.all += 1;
                 let (stored, loaded) = (touched[pivot][store], touched[pivot][load]);
                 let same_location = exact && stored.count_ones() == 1 && stored == loaded;
-                if filter && (same_location || loaded & written_by_others == 0) {
+                if filter && (same_location || loaded & written_by_others & !constant == 0) {
                     continue;
                 }
                 candidates.left += 1;

@@ -18,22 +18,32 @@
 //! one look at each state serves all pivots, stores and loads. A failed `cas`, a full fence and the beginning of a block
 //! wait for the pivot's buffer to drain, and so end the pattern.
 
+//!
+//! # Levels
+//!
+//! The walk goes over all states of the program, and most of what other threads do does not matter for a pivot. [`flatten`] leaves it out: if a pivot
+//! has no pattern in the abstract program, it has none in the program. If it has one, the others are allowed more of their own steps, and
+//! what remains is decided by the program itself. So the answer is exact; [`Stats::level`] says what decided it.
+
 mod filter;
+mod flatten;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use palisade_explore::{Finding, Successors};
+use palisade_explore::{Finding, Reason, Successors};
 use palisade_lang::{LocationId, Order, Program, Value};
 use palisade_memory::{Event, EventKind, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, Footprint, LocalId, View};
 
 use crate::run::{Run, push_tso_events, replay, step};
 use crate::sc::{Observer, ScSpace, execute};
-use crate::search::search;
-use crate::state::Frame;
-use crate::{Answer, Control, Criterion, Model, Options, Stats, Verdict};
+use crate::search::search_within;
+use crate::state::{Frame, same_code};
+use crate::tso::values::{Possible, possible_values};
+use crate::{Abstraction, Answer, Control, Criterion, Level, Model, Options, Stats, Verdict};
 use filter::{Candidates, candidates};
+use flatten::flatten;
 
 /// Looks for the fragility pattern.
 struct Fragility {
@@ -200,6 +210,13 @@ impl Fragility {
             return patterns;
         }
         for pivot in 0..frame.thread_count() {
+            // Two interchangeable threads in the same local state do the same.
+            let twin = frame.group_of[pivot].is_some_and(|group| {
+                pivot > frame.groups[group][0] && row[pivot] == row[pivot - 1]
+            });
+            if twin {
+                continue;
+            }
             let mut overtaken = 0u64;
             for overtaker in overtakers.iter().filter(|o| o.instance != pivot) {
                 overtaken |= Footprint::bit(overtaker.location);
@@ -401,55 +418,258 @@ impl Observer for Fragility {
     }
 }
 
+/// The walk of the program itself stops here for the first time, and the abstraction is tried.
+const FIRST_STATES: u64 = 1 << 16;
+/// All abstract programs together may have about this many states.
+const ABSTRACT_STATES: u64 = 1 << 19;
+/// How often the others are allowed more steps.
+const RAISES: u32 = 2;
+
 /// Decides `persistent` under TSO.
 pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
     // What a `never` says does not matter here, so nothing needs to stay visible for it.
     let mut program = program.clone();
     program.nevers.clear();
     let start = Instant::now();
-    let candidates = candidates(&program, options.reductions.static_filter);
-    let (left, pruned) = (candidates.left, candidates.all - candidates.left);
-    if options.reductions.static_filter && left == 0 {
-        return Answer {
+    let filter = options.reductions.static_filter;
+    let possible = possible_values(&program);
+    let all = candidates(&program, &possible, filter, &|_| true);
+    let mut check = Check {
+        program: &program,
+        possible: &possible,
+        options,
+        control,
+        start,
+        open: (0..all.may_be_delayed.len())
+            .map(|pivot| !filter || all.may_be_delayed[pivot].contains(&true))
+            .collect(),
+        stats: Stats {
+            queries: all.left,
+            pruned: all.all - all.left,
+            ..Stats::default()
+        },
+    };
+    let mut answer = check.decide();
+    answer.stats = Stats {
+        wall: start.elapsed(),
+        ..check.stats
+    };
+    answer
+}
+
+/// A check on its way through the levels.
+struct Check<'a> {
+    program: &'a Program,
+    possible: &'a Possible,
+    options: &'a Options,
+    control: &'a Control<'a>,
+    start: Instant,
+    /// For each running thread, whether it may still be the pivot of a pattern.
+    open: Vec<bool>,
+    /// All walks together.
+    stats: Stats,
+}
+
+/// What an abstract program says about a pivot.
+enum Flat {
+    /// The pivot has no pattern.
+    Proved,
+    /// The abstract program has one, or cannot be walked.
+    Open,
+    /// A limit of the check is reached.
+    Stopped(Verdict),
+}
+
+impl Check<'_> {
+    fn decide(&mut self) -> Answer {
+        if !self.open.contains(&true) {
+            return self.holds(Level::Filter);
+        }
+        let steps = match self.options.abstraction {
+            Abstraction::Off => return self.concrete(None),
+            Abstraction::From(steps) => steps,
+            Abstraction::Auto => {
+                let answer = self.concrete(Some(FIRST_STATES));
+                if answer.verdict != cut_off() {
+                    return answer;
+                }
+                0
+            }
+        };
+        match self.abstractly(steps) {
+            Some(answer) => answer,
+            None => self.concrete(None),
+        }
+    }
+
+    fn holds(&mut self, level: Level) -> Answer {
+        self.stats.level = Some(level);
+        Answer {
             verdict: Verdict::Holds,
             witnesses: Vec::new(),
-            stats: Stats {
-                pruned,
-                wall: start.elapsed(),
-                ..Stats::default()
-            },
+            stats: self.stats,
             notes: Vec::new(),
-        };
+        }
     }
-    let frame = Frame::new(&program, &options.reductions);
-    let space = ScSpace {
-        frame: &frame,
+
+    /// The options for what is left of the time.
+    fn remaining(&self) -> Options {
+        let left = |t: std::time::Duration| t.saturating_sub(self.start.elapsed());
+        Options {
+            timeout: self.options.timeout.map(left),
+            ..self.options.clone()
+        }
+    }
+
+    /// Tries the abstraction, and raises its precision where it is not enough. `None` where pivots are left.
+    fn abstractly(&mut self, first: u32) -> Option<Answer> {
+        let mut budget = ABSTRACT_STATES;
+        let mut steps = first;
+        for _ in 0..=RAISES {
+            let before = self.stats.states;
+            for pivot in 0..self.open.len() {
+                if !self.open[pivot] || self.has_earlier_twin(pivot) {
+                    continue;
+                }
+                match self.flat(pivot, steps, budget) {
+                    Flat::Proved => self.close(pivot),
+                    Flat::Open => {}
+                    Flat::Stopped(verdict) => {
+                        let mut answer = self.holds(Level::Abstract(steps));
+                        answer.verdict = verdict;
+                        return Some(answer);
+                    }
+                }
+            }
+            if !self.open.contains(&true) {
+                return Some(self.holds(Level::Abstract(steps)));
+            }
+            budget = budget.saturating_sub(self.stats.states - before);
+            if budget == 0 {
+                break;
+            }
+            steps = steps.saturating_mul(2).saturating_add(2);
+        }
+        None
+    }
+
+    /// Whether an earlier thread that may still be a pivot runs the same code.
+    fn has_earlier_twin(&self, pivot: usize) -> bool {
+        (0..pivot).any(|earlier| self.open[earlier] && self.are_twins(earlier, pivot))
+    }
+
+    /// A thread and its twins are no pivots any more.
+    fn close(&mut self, pivot: usize) {
+        for other in 0..self.open.len() {
+            if self.are_twins(pivot, other) {
+                self.open[other] = false;
+            }
+        }
+    }
+
+    fn are_twins(&self, a: usize, b: usize) -> bool {
+        let instances = self.program.instances();
+        let code = |i: usize| self.program.thread(instances[i].thread);
+        a == b || same_code(code(a), code(b))
+    }
+
+    /// Looks for patterns of one pivot in the abstract program.
+    fn flat(&mut self, pivot: usize, steps: u32, states: u64) -> Flat {
+        let Some(program) = flatten(self.program, self.possible, pivot, steps) else {
+            return Flat::Open;
+        };
+        let possible = possible_values(&program);
+        let filter = self.options.reductions.static_filter;
+        let candidates = candidates(&program, &possible, filter, &|pivot| pivot == 0);
+        if filter && candidates.left == 0 {
+            return Flat::Proved;
+        }
+        let options = Options {
+            all: false,
+            ..self.remaining()
+        };
+        let frame = Frame::with_equal_threads(&program, &options.reductions);
+        let space = space(&frame, candidates, &options);
+        let (outcome, answer) = search_within(&space, &options, self.control, Some(states));
+        self.count(&answer.stats);
+        let gave_up = space.observer.gave_up.load(Ordering::Relaxed);
+        match answer.verdict {
+            _ if !outcome.findings.is_empty() || gave_up => Flat::Open,
+            Verdict::Holds => Flat::Proved,
+            verdict if outcome.stopped == Some(Reason::States) || verdict == Verdict::Violated => {
+                Flat::Open
+            }
+            verdict => Flat::Stopped(verdict),
+        }
+    }
+
+    /// Looks for patterns of all pivots that are left in the program itself.
+    fn concrete(&mut self, states: Option<u64>) -> Answer {
+        let options = self.remaining();
+        let filter = options.reductions.static_filter;
+        let open = self.open.clone();
+        let candidates = candidates(self.program, self.possible, filter, &|pivot| open[pivot]);
+        // Which of several equal threads does it matters where all violations are wanted.
+        let frame = match options.all {
+            true => Frame::new(self.program, &options.reductions),
+            false => Frame::with_equal_threads(self.program, &options.reductions),
+        };
+        let space = space(&frame, candidates, &options);
+        let (outcome, mut answer) = search_within(&space, &options, self.control, states);
+        self.count(&answer.stats);
+        self.stats.level = Some(Level::Concrete);
+        let mut view = frame.threads.view();
+        if answer.verdict == Verdict::Holds && space.observer.gave_up.load(Ordering::Relaxed) {
+            answer.verdict = Verdict::Unknown(
+                "some thread can run on for ever without touching memory that others share, or inside an `atomic` block".into(),
+            );
+        }
+        if outcome.stopped == Some(Reason::States) {
+            answer.verdict = cut_off();
+            // With all violations wanted, those of a part are not enough.
+            if options.all {
+                return answer;
+            }
+        }
+        for finding in &outcome.findings {
+            answer.verdict = Verdict::Violated;
+            answer.witnesses.extend(witness(&space, &mut view, finding));
+            if !options.all {
+                break;
+            }
+        }
+        if space.observer.error_seen.load(Ordering::Relaxed) {
+            answer.notes.push(crate::ERROR_NOTE.into());
+        }
+        answer
+    }
+
+    fn count(&mut self, stats: &Stats) {
+        self.stats.states += stats.states;
+        self.stats.transitions += stats.transitions;
+        self.stats.peak_memory_bytes = self.stats.peak_memory_bytes.max(stats.peak_memory_bytes);
+    }
+}
+
+/// What a walk says that was ended by our own bound on its states.
+fn cut_off() -> Verdict {
+    Verdict::Unknown(String::new())
+}
+
+fn space<'f, 'p>(
+    frame: &'f Frame<'p>,
+    candidates: Candidates,
+    options: &Options,
+) -> ScSpace<'f, 'p, Fragility> {
+    ScSpace {
+        frame,
         observer: Fragility {
             candidates,
             error_seen: AtomicBool::new(false),
             gave_up: AtomicBool::new(false),
         },
         partial_order: options.reductions.partial_order,
-    };
-    let (outcome, mut answer) = search(&space, options, control);
-    (answer.stats.queries, answer.stats.pruned) = (left, pruned);
-    let mut view = frame.threads.view();
-    if answer.verdict == Verdict::Holds && space.observer.gave_up.load(Ordering::Relaxed) {
-        answer.verdict = Verdict::Unknown(
-            "some thread can run on for ever without touching memory that others share, or inside an `atomic` block".into(),
-        );
     }
-    for finding in &outcome.findings {
-        answer.verdict = Verdict::Violated;
-        answer.witnesses.extend(witness(&space, &mut view, finding));
-        if !options.all {
-            break;
-        }
-    }
-    if space.observer.error_seen.load(Ordering::Relaxed) {
-        answer.notes.push(crate::ERROR_NOTE.into());
-    }
-    answer
 }
 
 /// The fragile run `π1·e1·π3·e·e2·u2·u1`, as TSO executes it.

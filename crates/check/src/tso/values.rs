@@ -9,7 +9,7 @@ use palisade_lang::{
 use palisade_threads::Footprint;
 
 /// A set of values; `None` stands for all.
-type Values = Option<BTreeSet<Value>>;
+pub(crate) type Values = Option<BTreeSet<Value>>;
 
 /// More values than this are as good as all.
 const MOST_VALUES: usize = 24;
@@ -20,12 +20,17 @@ const MOST_INSTRUCTIONS: usize = 50_000;
 
 /// For each running thread and each of its instructions, the locations that it may touch, folded to 64 bits (0 where it touches none).
 pub(crate) fn touched_locations(program: &Program) -> Vec<Vec<u64>> {
+    possible_values(program).touched(program)
+}
+
+/// The values that registers and locations may hold under SC.
+pub(crate) fn possible_values(program: &Program) -> Possible {
     let instances = program.instances();
     let total: usize = instances
         .iter()
         .map(|i| program.thread(i.thread).transitions.len())
         .sum();
-    let mut state = State {
+    let mut state = Possible {
         domain: program.domain,
         registers: instances
             .iter()
@@ -61,29 +66,7 @@ pub(crate) fn touched_locations(program: &Program) -> Vec<Vec<u64>> {
             }
         }
     }
-    instances
-        .iter()
-        .enumerate()
-        .map(|(index, instance)| {
-            let transitions = &program.thread(instance.thread).transitions;
-            transitions
-                .iter()
-                .map(|t| match address_of(&t.op) {
-                    None => 0,
-                    Some(address) => {
-                        state
-                            .locations(program, index, address)
-                            .map_or(u64::MAX, |locations| {
-                                locations
-                                    .into_iter()
-                                    .map(Footprint::bit)
-                                    .fold(0, |a, b| a | b)
-                            })
-                    }
-                })
-                .collect()
-        })
-        .collect()
+    state
 }
 
 /// The address that an instruction uses.
@@ -97,14 +80,41 @@ pub(crate) fn address_of(op: &Op) -> Option<&Address<RegisterId>> {
     }
 }
 
-struct State {
+/// What registers and locations may hold.
+pub(crate) struct Possible {
     domain: Domain,
     registers: Vec<Vec<Values>>,
-    memory: Vec<Values>,
+    /// For each location.
+    pub memory: Vec<Values>,
     changed: bool,
 }
 
-impl State {
+impl Possible {
+    /// For each running thread and each of its instructions, the locations that it may touch.
+    pub fn touched(&self, program: &Program) -> Vec<Vec<u64>> {
+        let instances = program.instances();
+        let mask = |index, address| {
+            let locations = self.locations(program, index, address);
+            locations.map_or(u64::MAX, |locations| {
+                locations
+                    .into_iter()
+                    .map(Footprint::bit)
+                    .fold(0, |a, b| a | b)
+            })
+        };
+        instances
+            .iter()
+            .enumerate()
+            .map(|(index, instance)| {
+                let transitions = &program.thread(instance.thread).transitions;
+                transitions
+                    .iter()
+                    .map(|t| address_of(&t.op).map_or(0, |address| mask(index, address)))
+                    .collect()
+            })
+            .collect()
+    }
+
     /// Lets an instruction of a running thread have all its effects.
     fn take(&mut self, program: &Program, instance: usize, op: &Op) {
         match op {
@@ -163,7 +173,7 @@ impl State {
     }
 
     /// The locations that an address may stand for; `None` for all.
-    fn locations(
+    pub fn locations(
         &self,
         program: &Program,
         instance: usize,
@@ -232,7 +242,7 @@ impl State {
     }
 
     /// The values that an expression may have. Errors stop the thread, so they have none.
-    fn evaluate(&self, instance: usize, expr: &RegisterExpr) -> Values {
+    pub fn evaluate(&self, instance: usize, expr: &RegisterExpr) -> Values {
         let mut registers: Vec<RegisterId> = Vec::new();
         expr.for_each_atom(&mut |r| {
             if !registers.contains(r) {

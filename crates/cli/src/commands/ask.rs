@@ -136,6 +136,7 @@ pub fn options(model: Model, criterion: Criterion, all: bool, search: &SearchArg
         all_locations: search.all_locations,
         all,
         seqcst_as_fences: search.seqcst.is_some(),
+        abstraction: search.abstraction.unwrap_or_default(),
         ..Options::new(model, criterion)
     }
 }

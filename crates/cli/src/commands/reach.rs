@@ -10,6 +10,9 @@ use palisade_report::{Failure, Findings, Question, Status};
 
 pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
     let model = Model::from(args.model);
+    if let Some(complaint) = args.search.complaint(Some(Criterion::Safe)) {
+        return output.complain(&complaint);
+    }
     let options = options(model, Criterion::Safe, false, &args.search);
     let answer = |program: &Program, control: &Control<'_>| {
         check(program, &options, control)
