@@ -61,6 +61,12 @@ pub struct CheckArgs {
     #[arg(long)]
     pub all: bool,
 
+    /// Draw the run that shows the violation: OUT ends in .svg, .html, .dot (for Graphviz) or .png.
+    ///
+    /// For one FILE, and one criterion. Nothing is written where nothing is violated. A .png needs `rsvg-convert`, `resvg` or `inkscape`.
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub picture: Option<PathBuf>,
+
     #[command(flatten)]
     pub format: FormatArgs,
 
@@ -108,6 +114,12 @@ pub struct ReachArgs {
     /// The memory model.
     #[arg(long, value_enum, default_value_t = ReachModel::Tso)]
     pub model: ReachModel,
+
+    /// Draw the run that shows the violation: OUT ends in .svg, .html, .dot (for Graphviz) or .png.
+    ///
+    /// For one FILE, and one criterion. Nothing is written where nothing is violated. A .png needs `rsvg-convert`, `resvg` or `inkscape`.
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub picture: Option<PathBuf>,
 
     #[command(flatten)]
     pub format: FormatArgs,
@@ -353,6 +365,8 @@ pub enum Target {
     Promela,
     /// The control-flow graphs, for Graphviz.
     Dot,
+    /// The control-flow graphs, drawn.
+    Svg,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]

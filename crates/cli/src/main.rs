@@ -2,10 +2,12 @@
 
 mod args;
 mod commands;
+mod files;
 mod input;
 mod limits;
 mod output;
 mod pairs;
+mod picture;
 mod progress;
 
 use clap::Parser;

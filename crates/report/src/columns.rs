@@ -26,6 +26,22 @@ pub(crate) fn render(witness: &Witness, program: &Program, look: Look) -> String
     out
 }
 
+/// The threads that do something, in the program's order.
+pub(crate) fn threads<'a>(witness: &'a Witness, program: &Program) -> Vec<&'a str> {
+    let instances = match witness.copies {
+        Some(copies) => program.with_copies(copies).instances(),
+        None => program.instances(),
+    };
+    let busy: BTreeSet<&str> = witness.events.iter().map(|e| e.thread.as_str()).collect();
+    let rank = |name: &str| {
+        let known = instances.iter().position(|i| i.name == name);
+        (known.unwrap_or(usize::MAX), name.to_owned())
+    };
+    let mut threads: Vec<&str> = busy.into_iter().collect();
+    threads.sort_by_cached_key(|name| rank(name));
+    threads
+}
+
 /// What an event does to memory, in words.
 pub(crate) fn effect(event: &Event) -> String {
     let location = location(event);
@@ -130,18 +146,7 @@ enum Layout {
 
 impl<'a> Run<'a> {
     fn new(witness: &'a Witness, program: &Program) -> Self {
-        let instances = match witness.copies {
-            Some(copies) => program.with_copies(copies).instances(),
-            None => program.instances(),
-        };
-        let busy: BTreeSet<&str> = witness.events.iter().map(|e| e.thread.as_str()).collect();
-        let rank = |name: &str| {
-            let known = instances.iter().position(|i| i.name == name);
-            (known.unwrap_or(usize::MAX), name.to_owned())
-        };
-        let mut threads: Vec<&str> = busy.into_iter().collect();
-        threads.sort_by_cached_key(|name| rank(name));
-
+        let threads = threads(witness, program);
         let marked = marked(witness);
         let shown = shown(witness.events.len(), &marked);
         let mut rows = Vec::new();
@@ -429,7 +434,7 @@ fn comes_after(witness: &Witness, write: usize, other: EventRef) -> bool {
 }
 
 /// The effect of an event; what goes wrong at the last one is said there.
-fn effect_here(witness: &Witness, index: usize) -> String {
+pub(crate) fn effect_here(witness: &Witness, index: usize) -> String {
     let event = &witness.events[index];
     let mut text = effect(event);
     if is_stale(witness, index) {
@@ -449,7 +454,7 @@ fn effect_here(witness: &Witness, index: usize) -> String {
 }
 
 /// The steps that the cycle or the pattern speaks of; a flush together with its issue.
-fn marked(witness: &Witness) -> BTreeSet<usize> {
+pub(crate) fn marked(witness: &Witness) -> BTreeSet<usize> {
     let pattern = witness.pattern.iter().flat_map(|p| p.events.iter());
     let mut marked: BTreeSet<usize> = witness.cycle.iter().chain(pattern).copied().collect();
     for (index, event) in witness.events.iter().enumerate() {
@@ -464,7 +469,7 @@ fn marked(witness: &Witness) -> BTreeSet<usize> {
 }
 
 /// Which steps of a long run are shown: its ends, and what matters.
-fn shown(length: usize, marked: &BTreeSet<usize>) -> BTreeSet<usize> {
+pub(crate) fn shown(length: usize, marked: &BTreeSet<usize>) -> BTreeSet<usize> {
     if length <= LONGEST_RUN {
         return (0..length).collect();
     }

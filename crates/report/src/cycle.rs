@@ -220,7 +220,7 @@ fn pattern_explained(pattern: &Pattern) -> Option<String> {
 }
 
 /// With a capital letter and a full stop.
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first: String = chars
         .next()

@@ -29,6 +29,7 @@ mod fences;
 pub mod json;
 mod look;
 mod outcome;
+pub mod picture;
 pub mod sarif;
 pub mod shape;
 pub mod text;

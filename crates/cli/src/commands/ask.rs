@@ -4,6 +4,7 @@ use crate::args::{Format, InputArgs, SearchArgs};
 use crate::input::{self, Job};
 use crate::limits;
 use crate::output::{Closed, Output};
+use crate::picture::PictureFile;
 use crate::progress::ProgressLine;
 use palisade_check::{Control, Options, Reductions};
 use palisade_lang::Program;
@@ -36,6 +37,8 @@ pub struct Asking<'a> {
     pub question: Question,
     pub input: &'a InputArgs,
     pub format: Format,
+    /// Where the run is to be drawn.
+    pub picture: Option<&'a Path>,
     /// Finds the answer for one program.
     pub answer: &'a dyn Fn(&Program, &Control<'_>) -> Result<Findings, Failure>,
 }
@@ -45,9 +48,17 @@ impl Asking<'_> {
     pub fn run(&self, output: &mut Output) -> Status {
         let mut statuses = Vec::new();
         let mut collected = Vec::new();
-        for job in input::expand(&self.input.files) {
+        let jobs = input::expand(&self.input.files);
+        let picture = match self.picture_file(&jobs) {
+            Ok(picture) => picture,
+            Err(complaint) => return output.complain(&complaint),
+        };
+        for job in jobs {
             let report = self.report(&job, output);
             statuses.push(report.status());
+            if let Some(picture) = &picture {
+                statuses.push(draw(picture, &report, output));
+            }
             if self.format == Format::Sarif {
                 collected.push(report);
             } else if self.print(&report, output).is_err() {
@@ -57,11 +68,31 @@ impl Asking<'_> {
         if self.format == Format::Sarif {
             let _ = output.answer(&format!("{}\n", sarif::document(&collected)));
         }
-        if statuses.len() > 1 && self.format == Format::Human {
+        if picture.is_none() && statuses.len() > 1 && self.format == Format::Human {
             let line = text::summary(&statuses, output.look());
             let _ = output.answer(&line);
         }
         statuses.into_iter().max().unwrap_or(Status::Holds)
+    }
+
+    /// The picture that is wanted, if it can be.
+    fn picture_file(&self, jobs: &[Job]) -> Result<Option<PictureFile>, String> {
+        let Some(path) = self.picture else {
+            return Ok(None);
+        };
+        if jobs.len() != 1 {
+            return Err(format!(
+                "`--picture` draws one run, so it needs one FILE; there are {}",
+                jobs.len()
+            ));
+        }
+        if self.question == Question::CheckAll {
+            return Err(
+                "`--picture` draws one run, so it needs one criterion; `palisade report` draws them all"
+                    .to_owned(),
+            );
+        }
+        PictureFile::new(path).map(Some)
     }
 
     fn report(&self, job: &Job, output: &Output) -> FileReport {
@@ -113,6 +144,23 @@ impl Asking<'_> {
                 Ok(())
             }
             Format::Human => output.answer(&text::render(report, output.look())),
+        }
+    }
+}
+
+/// Draws the run of an answer, or says why there is none.
+fn draw(picture: &PictureFile, report: &FileReport, output: &Output) -> Status {
+    let (Some(program), Ok(Findings::One(answer))) = (&report.program, &report.result) else {
+        return Status::Holds;
+    };
+    match answer.witnesses.first() {
+        Some(witness) => match picture.write(witness, program, &report.file) {
+            Ok(()) => Status::Holds,
+            Err(complaint) => output.complain(&complaint),
+        },
+        None => {
+            output.remark("note: there is no run to draw, so no picture was written\n");
+            Status::Holds
         }
     }
 }

@@ -41,6 +41,7 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
         question: criterion.map_or(Question::CheckAll, Question::Check),
         input: &args.input,
         format: args.format.format,
+        picture: args.picture.as_deref(),
         answer: &answer,
     }
     .run(output)

@@ -5,7 +5,7 @@ use crate::input;
 use crate::output::Output;
 use palisade_lang::Program;
 use palisade_lang::print::{self, PromelaOptions};
-use palisade_report::{Failure, Status, diagnostics};
+use palisade_report::{Failure, Status, diagnostics, picture};
 
 pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
     let file = input::display_name(&args.file);
@@ -30,7 +30,7 @@ pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
         true => palisade_check::instrument(&input.program),
         false => input.program,
     };
-    match print(&program, args.to) {
+    match print(&program, args.to, &file) {
         Ok(text) => {
             let _ = output.answer(&text);
             Status::Holds
@@ -40,11 +40,12 @@ pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
 }
 
 /// The program in another language.
-fn print(program: &Program, target: Target) -> Result<String, String> {
+fn print(program: &Program, target: Target, file: &str) -> Result<String, String> {
     match target {
         Target::Pal => Ok(print::to_pal(program)),
         Target::Trencher => print::to_trencher(program),
         Target::Promela => print::to_promela(program, &PromelaOptions::default()),
         Target::Dot => Ok(print::to_dot(program)),
+        Target::Svg => Ok(picture::flow(program, file).svg()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::ask::{Asking, options};
 use crate::args::FenceArgs;
+use crate::files::write_whole;
 use crate::input;
 use crate::output::Output;
 use crate::pairs;
@@ -10,7 +11,6 @@ use palisade_fence::{Costs, FenceResult, fences};
 use palisade_lang::{ParseOptions, Program, Source, fenced_text, parse};
 use palisade_memory::Model;
 use palisade_report::{Failure, FenceFindings, Findings, Question, Status};
-use std::io::Write;
 use std::path::Path;
 
 pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
@@ -66,6 +66,7 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
         question: Question::Fence(criterion),
         input: &args.input,
         format: args.format.format,
+        picture: None,
         answer: &answer,
     }
     .run(output)
@@ -98,19 +99,6 @@ fn write_back(
         },
         Err(refusal) => return Err(refusal.message),
     }
-    replace(Path::new(name), text).map_err(|error| format!("cannot be written: {error}"))
-}
-
-/// Writes beside the file and renames, so that the file is never half written.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    // A link stays a link: what it leads to is replaced.
-    let path = path.canonicalize()?;
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    let permissions = std::fs::metadata(&path)?.permissions();
-    file.as_file().set_permissions(permissions)?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
-    Ok(())
+    write_whole(Path::new(name), text.as_bytes())
+        .map_err(|error| format!("cannot be written: {error}"))
 }

@@ -24,6 +24,7 @@ pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
         question: Question::Reach,
         input: &args.input,
         format: args.format.format,
+        picture: args.picture.as_deref(),
         answer: &answer,
     }
     .run(output)

@@ -92,7 +92,7 @@ fn print_thread(program: &Program, thread: &Thread, number: usize, out: &mut Str
             "    p{number}_{} -> p{number}_{} [label=\"{}\"{style}];",
             transition.from.0,
             to.0,
-            escape(&describe(program, thread, transition))
+            escape(&instruction(program, thread, transition))
         );
     }
 }
@@ -111,7 +111,7 @@ fn touches_memory(op: &Op) -> bool {
 }
 
 /// An instruction in one line.
-fn describe(program: &Program, thread: &Thread, transition: &Transition) -> String {
+pub fn instruction(program: &Program, thread: &Thread, transition: &Transition) -> String {
     let register = |r: &RegisterId| register_name(thread, *r);
     let expr = |e: &RegisterExpr| expr_text(thread, e, 0);
     let place = |a: &Address<RegisterId>| match a {

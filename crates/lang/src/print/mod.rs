@@ -5,7 +5,7 @@ mod pal;
 mod promela;
 mod trencher;
 
-pub use dot::to_dot;
+pub use dot::{instruction, to_dot};
 pub use pal::to_pal;
 pub use promela::{PromelaOptions, to_promela};
 pub use trencher::to_trencher;

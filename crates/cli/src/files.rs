@@ -1,0 +1,58 @@
+//! Writing files whole or not at all.
+
+use std::io::Write;
+use std::path::Path;
+
+/// Writes beside the file and renames, so that nobody ever finds half of it.
+pub fn write_whole(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    // A link stays a link: what it leads to is replaced.
+    let target = match path.canonicalize() {
+        Ok(target) => target,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => path.to_owned(),
+        Err(error) => return Err(error),
+    };
+    let old = std::fs::metadata(&target).ok();
+    if old.as_ref().is_some_and(|old| old.is_dir()) {
+        return Err(std::io::Error::other("it is a directory"));
+    }
+    // A device or a pipe cannot be replaced, only written to.
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        return std::fs::write(&target, content);
+    }
+    let directory = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        // What any new file gets; the process' mask is applied to it.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(directory)?;
+    file.write_all(content)?;
+    if let Some(old) = old {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(&target)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_beside_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.svg");
+        write_whole(&path, b"one").unwrap();
+        write_whole(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+        assert!(write_whole(directory.path(), b"x").is_err());
+        assert!(write_whole(&directory.path().join("no/where"), b"x").is_err());
+    }
+}
