@@ -2,7 +2,8 @@
 //!
 //! In a page, a block marked `pal`, `tpl` or `automaton` whose first line is a comment with a file's name (`// lock.pal`) is that
 //! file; a block marked `console` holds commands after `$ ` and what they print. Figures that differ from run to run, or from
-//! version to version (time, memory, how many states were walked), are not compared.
+//! version to version (time, memory, how many states were walked), are not compared. A picture (`![…](….svg)`) is one that a command of its
+//! page draws under that name.
 //!
 //! After a change that is meant: `UPDATE_BOOK=1 cargo test -p palisade --test book`, and read the diff.
 
@@ -43,8 +44,22 @@ fn every_command_prints_what_the_book_says() {
     let mut commands = 0;
     for page in pages() {
         let text = std::fs::read_to_string(&page).unwrap();
-        let (new, count) = rerun(&text);
+        let directory = tempfile::tempdir().unwrap();
+        let (new, count) = rerun(&text, directory.path());
         commands += count;
+        for target in links(&text).into_iter().filter(|t| t.ends_with(".svg")) {
+            let kept = page.parent().unwrap().join(target);
+            let drawn = directory.path().join(kept.file_name().unwrap());
+            let drawn = std::fs::read_to_string(&drawn)
+                .unwrap_or_else(|_| panic!("{}: nothing draws {target}", page.display()));
+            if std::fs::read_to_string(&kept).is_ok_and(|kept| kept == drawn) {
+                continue;
+            }
+            match update {
+                true => std::fs::write(&kept, drawn).unwrap(),
+                false => writeln!(wrong, "{} looks different now", kept.display()).unwrap(),
+            }
+        }
         if comparable(&new) == comparable(&text) {
             continue;
         }
@@ -107,9 +122,8 @@ fn links(text: &str) -> Vec<&str> {
     result
 }
 
-/// The page with every command run again, and how many there were.
-fn rerun(text: &str) -> (String, usize) {
-    let directory = tempfile::tempdir().unwrap();
+/// The page with every command run again in a directory, and how many there were.
+fn rerun(text: &str, directory: &Path) -> (String, usize) {
     let mut out = String::new();
     let mut count = 0;
     let mut lines = text.lines();
@@ -125,13 +139,13 @@ fn rerun(text: &str) -> (String, usize) {
                 if let Some(command) = line.strip_prefix("$ ") {
                     count += 1;
                     writeln!(out, "{line}").unwrap();
-                    out.push_str(&run(command, directory.path()));
+                    out.push_str(&run(command, directory));
                 }
             }
         } else {
             if let Some(name) = block.first().and_then(|line| file_name(line)) {
                 let text = block.join("\n") + "\n";
-                std::fs::write(directory.path().join(name), text).unwrap();
+                std::fs::write(directory.join(name), text).unwrap();
             }
             for line in &block {
                 writeln!(out, "{line}").unwrap();
