@@ -26,11 +26,7 @@ impl Observer for Safety {
         deadlock: bool,
         out: &mut Successors<'_>,
     ) {
-        for (index, never) in frame.nevers.iter().enumerate() {
-            if frame.holds(view, row, &never.condition, deadlock) {
-                out.report(index as u64);
-            }
-        }
+        frame.true_nevers(view, row, deadlock, |index| out.report(index as u64));
     }
 
     fn error(&self, code: usize, transition: u32, label: u64, out: &mut Successors<'_>) {

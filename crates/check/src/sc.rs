@@ -173,34 +173,27 @@ pub(crate) fn persistent_set(
     }
     let mut running = 0u64;
     let mut reducible = 0u64;
-    let mut enabled = 0u64;
     let mut next = [Footprint::default(); 64];
     let mut future = [Footprint::default(); 64];
     for instance in 0..count {
         let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-        let actions = view.actions(code, local);
-        if actions == 0 {
+        let standing = view.standing(code, local);
+        if standing.actions == 0 {
             continue;
         }
         running |= 1 << instance;
-        next[instance] = view.next_footprint(code, local);
-        future[instance] = view.future_footprint(code, local);
-        let mut can_be_reduced = !view.may_close_loop(code, local)
-            && !view.is_visible(code, local)
+        next[instance] = standing.next;
+        future[instance] = standing.future;
+        // A block that cannot be finished keeps all others out: entering it is never independent.
+        let can_be_reduced = !standing.may_close_loop
+            && !standing.visible
+            && !standing.enters_block
             && invisible(view, instance);
-        let mut can_move = false;
-        for action in 0..actions {
-            let kind = view.action(code, local, action).kind;
-            // A block that cannot be finished keeps all others out: entering it is never independent.
-            can_be_reduced &= kind != ActionKind::AtomicBegin;
-            can_move |= !matches!(execute(frame, view, row, kind), Ok(None));
-        }
         reducible |= u64::from(can_be_reduced) << instance;
-        enabled |= u64::from(can_move) << instance;
     }
     let mut best = running;
     let mut best_first = 0;
-    let mut candidates = reducible & enabled;
+    let mut candidates = reducible;
     while candidates != 0 {
         let first = candidates.trailing_zeros() as usize;
         candidates &= candidates - 1;
@@ -227,12 +220,22 @@ pub(crate) fn persistent_set(
             Ordering::Greater => false,
             Ordering::Equal => best != running && comes_first(frame, row, first, best_first),
         };
-        if better {
+        // Asked last, because it costs most.
+        if better && can_move(frame, view, row, first) {
             best = set;
             best_first = first;
         }
     }
     best
+}
+
+/// Whether a thread can take a step, as far as memory is concerned.
+fn can_move(frame: &Frame<'_>, view: &mut View<'_>, row: &[u32], instance: usize) -> bool {
+    let (code, local) = (frame.codes[instance], LocalId(row[instance]));
+    (0..view.actions(code, local)).any(|action| {
+        let kind = view.action(code, local, action).kind;
+        !matches!(execute(frame, view, row, kind), Ok(None))
+    })
 }
 
 /// Breaks ties between sets of the same size by what the threads are, because the order of interchangeable threads in a row depends on when
@@ -259,13 +262,7 @@ pub fn is_deadlock(frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> bool 
     let only = frame.atomic_thread(view, row);
     (0..frame.thread_count())
         .filter(|&i| only.is_none_or(|o| o == i))
-        .all(|i| {
-            let (code, local) = (frame.codes[i], LocalId(row[i]));
-            (0..view.actions(code, local)).all(|a| {
-                let kind = view.action(code, local, a).kind;
-                matches!(execute(frame, view, row, kind), Ok(None))
-            })
-        })
+        .all(|i| !can_move(frame, view, row, i))
 }
 
 impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
@@ -311,9 +308,10 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
                 continue;
             }
             let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-            for action in 0..view.actions(code, local) {
-                let taken = view.action(code, local, action);
-                let point = view.point(code, local).map_or(0, |p| p.0);
+            let standing = *view.standing(code, local);
+            let point = standing.point().map_or(0, |p| p.0);
+            for action in 0..standing.actions as usize {
+                let taken = view.action_from(code, &standing, action);
                 let label = |outcome| {
                     StepLabel {
                         component: instance,
@@ -338,7 +336,8 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
                 let written = access
                     .written
                     .map(|(location, value)| (frame.component(location), view.value_id(value)));
-                let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
+                let read = access.read.unwrap_or(0);
+                let nexts = view.resume_from(code, local, &standing, action, read);
                 for (outcome, next) in nexts.iter().enumerate() {
                     if frame.group_of[instance].is_some() {
                         worker.row.clear();

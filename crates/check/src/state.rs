@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use palisade_lang::never::for_distinct_copies;
 use palisade_lang::{
-    Address, CopyRef, Expr, LabelRef, LocationId, Never, PointId, Program, ProgramError, StateAtom,
-    Value,
+    Address, BinaryOp, CopyRef, Expr, LabelRef, LocationId, Never, PointId, Program, ProgramError,
+    StateAtom, Value,
 };
 use palisade_threads::{LocalId, Settings, Status, Threads, View, visit_state_atoms};
 
@@ -27,6 +27,8 @@ pub struct Frame<'p> {
     pub group_of: Vec<Option<usize>>,
     /// The `never`s, made symmetric where threads are interchangeable.
     pub nevers: Vec<Never>,
+    /// For each `never` the running threads (the first 64) that must be at a label for it to be true.
+    needs_at: Vec<u64>,
     /// Locations that some `never` reads, folded to 64 bits as in `Footprint`.
     pub never_reads: u64,
     /// For each code, for each label, the points behind jumps.
@@ -88,14 +90,66 @@ impl<'p> Frame<'p> {
                     .collect()
             })
             .collect();
-        Frame {
+        let mut frame = Frame {
             threads,
             codes,
             groups,
             group_of,
             nevers,
+            needs_at: Vec::new(),
             never_reads,
             labels,
+        };
+        frame.needs_at = (frame.nevers.iter())
+            .map(|never| frame.threads_at_labels(&never.condition))
+            .collect();
+        frame
+    }
+
+    /// The running threads (of the first 64) that must be at some label for the condition to be true.
+    fn threads_at_labels(&self, condition: &Expr<StateAtom>) -> u64 {
+        let mut needed = 0;
+        let mut conjuncts = vec![condition];
+        while let Some(conjunct) = conjuncts.pop() {
+            match conjunct {
+                Expr::Binary(BinaryOp::And, left, right) => conjuncts.extend([&**left, &**right]),
+                Expr::Atom(StateAtom::At(copy, _)) => {
+                    let mut matching = self.matching_instances(*copy);
+                    if let (Some(only), None) = (matching.next(), matching.next())
+                        && only < 64
+                    {
+                        needed |= 1 << only;
+                    }
+                }
+                _ => {}
+            }
+        }
+        needed
+    }
+
+    /// Calls `found` with the number of each `never` that is true in a row.
+    pub fn true_nevers(
+        &self,
+        view: &mut View<'_>,
+        row: &[u32],
+        deadlock: bool,
+        mut found: impl FnMut(usize),
+    ) {
+        if self.nevers.is_empty() {
+            return;
+        }
+        // Most states are far from what is forbidden: a glance at where the threads stand dismisses them.
+        let mut at_labels = 0u64;
+        for (instance, &code) in self.codes.iter().enumerate().take(64) {
+            let mentioned = view.standing(code, LocalId(row[instance])).mentioned;
+            at_labels |= u64::from(mentioned) << instance;
+        }
+        for (index, never) in self.nevers.iter().enumerate() {
+            if self.needs_at[index] & !at_labels == 0
+                && self.holds(view, row, &never.condition, deadlock)
+            {
+                found(index);
+            }
         }
     }
 

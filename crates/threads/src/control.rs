@@ -2,8 +2,8 @@
 //! are still needed, which accesses may still come.
 
 use palisade_lang::{
-    Address, Expr, LabelRef, Op, PointId, Program, RegisterExpr, RegisterId, RmwAction, StateAtom,
-    Thread, ThreadId,
+    Address, BinaryOp, Expr, LabelRef, Op, PointId, Program, RegisterExpr, RegisterId, RmwAction,
+    StateAtom, Thread, ThreadId, UnaryOp,
 };
 
 use crate::Settings;
@@ -59,8 +59,10 @@ pub(crate) struct Control {
     pub rest_of_block: Vec<Footprint>,
     /// A step from here may go back in the code (up to where it stops next).
     pub may_close_loop: Vec<bool>,
-    /// A step from here may change what a `never` says about this thread's position or registers.
+    /// A step from here (up to where it stops next) may change what a `never` says about this thread's position or registers.
     pub visible: Vec<bool>,
+    /// Points that have a label which some `never` mentions.
+    pub mentioned: Vec<bool>,
 }
 
 impl Control {
@@ -88,11 +90,15 @@ impl Control {
             rest_of_block: Vec::new(),
             may_close_loop: Vec::new(),
             visible: Vec::new(),
+            mentioned: vec![false; points],
         };
-        control.visible = (0..points)
-            .map(|p| control.leads_to_visible_change(thread, PointId(p as u32), &mentioned))
-            .collect();
-        control.stops = control.find_stops(thread, settings);
+        for label in &mentioned.labels {
+            for point in &label.points {
+                control.mentioned[point.index()] = true;
+            }
+        }
+        control.stops = control.find_stops(thread, settings, &mentioned);
+        control.visible = control.find_visible(thread, &mentioned);
         control.pauses = control.find_pauses(thread);
         control.live = control.find_live(thread, settings, &mentioned);
         control.future = control.backward_footprints(thread, |_, _| true);
@@ -109,32 +115,72 @@ impl Control {
             ..self.first_transition[point.index() + 1] as usize
     }
 
-    fn leads_to_visible_change(
+    /// Whether some step from here changes what a `never` says about this thread, as far as `matters` says (given whether a label
+    /// was named, and whether it is named afterwards). What happens to a register that a `never` reads always matters.
+    fn changes(
         &self,
         thread: &Thread,
         point: PointId,
         mentioned: &Mentioned,
+        matters: impl Fn(&MentionedLabel, bool, bool) -> bool,
     ) -> bool {
         self.outgoing(point).any(|index| {
             let transition = &thread.transitions[index];
             let to = self.behind_jumps[transition.to.index()];
-            mentioned.positions(point) != mentioned.positions(to)
+            let names = |label: &MentionedLabel, point| label.points.contains(&point);
+            (mentioned.labels.iter())
+                .any(|label| matters(label, names(label, point), names(label, to)))
                 || written_register(&transition.op)
                     .is_some_and(|r| mentioned.registers.contains(&r))
         })
     }
 
-    fn find_stops(&self, thread: &Thread, settings: &Settings) -> Vec<bool> {
-        let points = thread.points.len();
-        (0..points)
+    /// A local run must stop where its next step could hide a state that a `never` forbids: where it gives up a position that makes
+    /// some `never` true, or takes one that makes some `never` false. A step that can only make them true is run at once, because
+    /// whatever others can reach beside the state before it, they can reach beside the state after it.
+    fn find_stops(&self, thread: &Thread, settings: &Settings, mentioned: &Mentioned) -> Vec<bool> {
+        let hides = |label: &MentionedLabel, before: bool, after: bool| {
+            (label.can_make_true && before && !after) || (label.can_make_false && !before && after)
+        };
+        (0..thread.points.len())
             .map(|p| {
-                let outgoing = &thread.transitions[self.outgoing(PointId(p as u32))];
+                let point = PointId(p as u32);
+                let outgoing = &thread.transitions[self.outgoing(point)];
                 !settings.local_steps
-                    || self.visible[p]
                     || outgoing.is_empty()
                     || outgoing.iter().any(|t| !is_local(&t.op))
+                    || self.changes(thread, point, mentioned, hides)
             })
             .collect()
+    }
+
+    fn find_visible(&self, thread: &Thread, mentioned: &Mentioned) -> Vec<bool> {
+        let mut visible: Vec<bool> = (0..thread.points.len() as u32)
+            .map(|p| {
+                self.changes(thread, PointId(p), mentioned, |_, before, after| {
+                    before != after
+                })
+            })
+            .collect();
+        self.spread_to_steps(thread, &mut visible);
+        visible
+    }
+
+    /// A step runs on over points that are no stops: what they may do, it may do.
+    fn spread_to_steps(&self, thread: &Thread, may: &mut [bool]) {
+        let incoming = incoming_transitions(thread);
+        let mut work: Vec<usize> = (0..may.len()).filter(|&p| may[p]).collect();
+        while let Some(point) = work.pop() {
+            let passed = !self.stops[point] || self.behind_jumps[point].index() != point;
+            if passed {
+                for &from in &incoming[point] {
+                    if !may[from as usize] {
+                        may[from as usize] = true;
+                        work.push(from as usize);
+                    }
+                }
+            }
+        }
     }
 
     /// Every cycle of local steps needs a pause, or a local run might never end.
@@ -249,20 +295,7 @@ impl Control {
         }) {
             retreats[from] = true;
         }
-        // A step runs on over points that are no stops: what they may do, it may do.
-        let incoming = incoming_transitions(thread);
-        let mut work: Vec<usize> = (0..points).filter(|&p| retreats[p]).collect();
-        while let Some(point) = work.pop() {
-            let passed = !self.stops[point] || self.behind_jumps[point].index() != point;
-            if passed {
-                for &from in &incoming[point] {
-                    if !retreats[from as usize] {
-                        retreats[from as usize] = true;
-                        work.push(from as usize);
-                    }
-                }
-            }
-        }
+        self.spread_to_steps(thread, &mut retreats);
         retreats
     }
 }
@@ -270,48 +303,123 @@ impl Control {
 /// What the `never`s of the program say about one thread.
 struct Mentioned {
     registers: Vec<RegisterId>,
-    /// For each mentioned label the points that it names, behind jumps.
-    labels: Vec<Vec<PointId>>,
+    labels: Vec<MentionedLabel>,
+}
+
+/// A label that some `never` mentions.
+struct MentionedLabel {
+    label: LabelRef,
+    /// The points that it names, behind jumps.
+    points: Vec<PointId>,
+    /// Standing there can make a `never` true.
+    can_make_true: bool,
+    /// Standing there can make a `never` false.
+    can_make_false: bool,
 }
 
 impl Mentioned {
     fn by_nevers(program: &Program, id: ThreadId, behind_jumps: &[PointId]) -> Self {
-        let thread = program.thread(id);
         let mut mentioned = Mentioned {
             registers: Vec::new(),
             labels: Vec::new(),
         };
-        let mut seen = Vec::new();
         for never in &program.nevers {
-            visit_state_atoms(&never.condition, &mut |atom| match atom {
-                StateAtom::At(copy, label) if copy.thread == id && !seen.contains(label) => {
-                    seen.push(*label);
-                    mentioned.labels.push(match label {
-                        LabelRef::Label(label) => thread.labels[label.index()]
-                            .points
-                            .iter()
-                            .map(|p| behind_jumps[p.index()])
-                            .collect(),
-                        LabelRef::End => (0..thread.points.len() as u32)
-                            .map(PointId)
-                            .filter(|&p| thread.is_end(p))
-                            .collect(),
-                    });
+            let monotone = is_monotone(&never.condition);
+            // Each part with the sign with which it counts: under an odd number of `!` it counts the other way round.
+            let mut work = vec![(&never.condition, true)];
+            while let Some((expr, positive)) = work.pop() {
+                match expr {
+                    Expr::Unary(UnaryOp::Not, operand) => work.push((operand, !positive)),
+                    Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+                        work.extend([(&**left, positive), (&**right, positive)]);
+                    }
+                    Expr::Atom(StateAtom::At(copy, label)) if copy.thread == id => {
+                        let signs = (positive || !monotone, !positive || !monotone);
+                        mentioned.add_label(program, id, behind_jumps, *label, signs);
+                    }
+                    // Inside anything else a label's truth is a number like any other.
+                    other => visit_state_atoms(other, &mut |atom| match atom {
+                        StateAtom::At(copy, label) if copy.thread == id => {
+                            let both = (true, true);
+                            mentioned.add_label(program, id, behind_jumps, *label, both);
+                        }
+                        StateAtom::Register(copy, register)
+                            if copy.thread == id && !mentioned.registers.contains(register) =>
+                        {
+                            mentioned.registers.push(*register);
+                        }
+                        _ => {}
+                    }),
                 }
-                StateAtom::Register(copy, register)
-                    if copy.thread == id && !mentioned.registers.contains(register) =>
-                {
-                    mentioned.registers.push(*register);
-                }
-                _ => {}
-            });
+            }
         }
         mentioned
     }
 
-    fn positions(&self, point: PointId) -> Vec<bool> {
-        self.labels.iter().map(|l| l.contains(&point)).collect()
+    fn add_label(
+        &mut self,
+        program: &Program,
+        id: ThreadId,
+        behind_jumps: &[PointId],
+        label: LabelRef,
+        (can_make_true, can_make_false): (bool, bool),
+    ) {
+        if let Some(known) = self.labels.iter_mut().find(|known| known.label == label) {
+            known.can_make_true |= can_make_true;
+            known.can_make_false |= can_make_false;
+            return;
+        }
+        let thread = program.thread(id);
+        let points = match label {
+            LabelRef::Label(label) => thread.labels[label.index()]
+                .points
+                .iter()
+                .map(|p| behind_jumps[p.index()])
+                .collect(),
+            LabelRef::End => (0..thread.points.len() as u32)
+                .map(PointId)
+                .filter(|&p| thread.is_end(p))
+                .collect(),
+        };
+        self.labels.push(MentionedLabel {
+            label,
+            points,
+            can_make_true,
+            can_make_false,
+        });
     }
+}
+
+/// Whether `&&`, `||` and `!` mean in this condition what they mean in logic. A condition whose evaluation goes wrong is
+/// false as a whole, so a part that becomes true can make the whole false, if it lets something be evaluated that goes wrong.
+fn is_monotone(condition: &Expr<StateAtom>) -> bool {
+    let mut work = vec![condition];
+    while let Some(expr) = work.pop() {
+        match expr {
+            Expr::Const(_) => {}
+            Expr::Unary(UnaryOp::Not, operand) => work.push(operand),
+            Expr::Binary(
+                BinaryOp::And
+                | BinaryOp::Or
+                | BinaryOp::Equal
+                | BinaryOp::NotEqual
+                | BinaryOp::Less
+                | BinaryOp::LessEqual
+                | BinaryOp::Greater
+                | BinaryOp::GreaterEqual,
+                left,
+                right,
+            ) => work.extend([&**left, &**right]),
+            Expr::Atom(StateAtom::Memory(address)) => {
+                if !matches!(**address, Address::Direct(_)) {
+                    return false;
+                }
+            }
+            Expr::Atom(_) => {}
+            Expr::Unary(..) | Expr::Binary(..) | Expr::Element { .. } => return false,
+        }
+    }
+    true
 }
 
 /// Calls `visit` for every atom of a `never`, also those inside addresses.

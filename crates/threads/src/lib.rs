@@ -329,22 +329,42 @@ pub struct View<'t> {
 struct Memory {
     /// By local id: 0 if not known, else one more than the index into `locals`.
     known: Vec<u32>,
-    locals: Vec<Remembered>,
+    locals: Vec<Standing>,
     actions: Vec<RememberedAction>,
     nexts: Vec<LocalId>,
 }
 
-#[derive(Debug)]
-struct Remembered {
+/// What is known about a local state.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
     point: PointId,
-    status: Status,
-    atomic: bool,
-    may_close_loop: bool,
-    visible: bool,
-    next: Footprint,
-    future: Footprint,
     first_action: u32,
-    actions: u32,
+    /// How many actions it has.
+    pub actions: u32,
+    /// How the thread stands.
+    pub status: Status,
+    /// Whether the thread is inside `atomic`.
+    pub atomic: bool,
+    /// Whether one of the actions begins `atomic`.
+    pub enters_block: bool,
+    /// Whether a step from here may go back in the code.
+    pub may_close_loop: bool,
+    /// Whether a step from here may change what a `never` says about the thread's position or registers.
+    pub visible: bool,
+    /// Whether it is at a label that some `never` mentions.
+    pub mentioned: bool,
+    /// What the next step may touch (of all actions; for the beginning of `atomic`, of the whole block).
+    pub next: Footprint,
+    /// What the thread may touch from here on.
+    pub future: Footprint,
+}
+
+impl Standing {
+    /// The control point; `None` for a stopped thread.
+    #[inline]
+    pub fn point(&self) -> Option<PointId> {
+        (self.point != STOPPED).then_some(self.point)
+    }
 }
 
 #[derive(Debug)]
@@ -388,57 +408,62 @@ impl View<'_> {
     /// How many actions a local state has.
     #[inline]
     pub fn actions(&mut self, code: usize, local: LocalId) -> usize {
-        self.remembered(code, local).actions as usize
+        self.standing(code, local).actions as usize
     }
 
     /// An action of a local state.
     #[inline]
     pub fn action(&mut self, code: usize, local: LocalId, action: usize) -> Action {
-        let first = self.remembered(code, local).first_action as usize;
+        let first = self.standing(code, local).first_action as usize;
         self.memories[code].actions[first + action].action
+    }
+
+    /// The same, for somebody who has asked for the [`Standing`] since the last [`View::begin_state`].
+    #[inline]
+    pub fn action_from(&self, code: usize, standing: &Standing, action: usize) -> Action {
+        self.memories[code].actions[standing.first_action as usize + action].action
     }
 
     /// How the thread stands.
     #[inline]
     pub fn status(&mut self, code: usize, local: LocalId) -> Status {
-        self.remembered(code, local).status
+        self.standing(code, local).status
     }
 
     /// Whether the thread is inside `atomic`.
     #[inline]
     pub fn is_atomic(&mut self, code: usize, local: LocalId) -> bool {
-        self.remembered(code, local).atomic
+        self.standing(code, local).atomic
     }
 
     /// What the next step may touch (of all actions; for the beginning of `atomic`, of the whole block).
     #[inline]
     pub fn next_footprint(&mut self, code: usize, local: LocalId) -> Footprint {
-        self.remembered(code, local).next
+        self.standing(code, local).next
     }
 
     /// What the thread may touch from here on.
     #[inline]
     pub fn future_footprint(&mut self, code: usize, local: LocalId) -> Footprint {
-        self.remembered(code, local).future
+        self.standing(code, local).future
     }
 
     /// Whether a step from here may go back in the code.
     #[inline]
     pub fn may_close_loop(&mut self, code: usize, local: LocalId) -> bool {
-        self.remembered(code, local).may_close_loop
+        self.standing(code, local).may_close_loop
     }
 
     /// Whether a step from here may change what a `never` says about the thread's position or registers.
     #[inline]
     pub fn is_visible(&mut self, code: usize, local: LocalId) -> bool {
-        self.remembered(code, local).visible
+        self.standing(code, local).visible
     }
 
     /// The control point; `None` for a stopped thread.
     #[inline]
     pub fn point(&mut self, code: usize, local: LocalId) -> Option<PointId> {
-        let point = self.remembered(code, local).point;
-        (point != STOPPED).then_some(point)
+        self.standing(code, local).point()
     }
 
     /// The value of a register; 0 if it is not live.
@@ -468,7 +493,21 @@ impl View<'_> {
         action: usize,
         value: Value,
     ) -> &[LocalId] {
-        let index = self.remembered(code, local).first_action as usize + action;
+        let standing = *self.standing(code, local);
+        self.resume_from(code, local, &standing, action, value)
+    }
+
+    /// The same, for somebody who has asked for the [`Standing`] since the last [`View::begin_state`].
+    #[inline]
+    pub fn resume_from(
+        &mut self,
+        code: usize,
+        local: LocalId,
+        standing: &Standing,
+        action: usize,
+        value: Value,
+    ) -> &[LocalId] {
+        let index = standing.first_action as usize + action;
         let known = self.memories[code].actions[index]
             .resumes
             .0
@@ -523,8 +562,9 @@ impl View<'_> {
         id
     }
 
+    /// All that is known about a local state.
     #[inline]
-    fn remembered(&mut self, code: usize, local: LocalId) -> &Remembered {
+    pub fn standing(&mut self, code: usize, local: LocalId) -> &Standing {
         let known = self.memories[code].known.get(local.0 as usize).copied();
         let index = match known {
             Some(index) if index != 0 => index - 1,
@@ -572,12 +612,14 @@ impl View<'_> {
         let memory = &mut self.memories[code];
         let first_action = memory.actions.len();
         let mut next = Footprint::default();
-        let mut entry = Remembered {
+        let mut entry = Standing {
             point,
             status: Status::Stopped,
             atomic: false,
+            enters_block: false,
             may_close_loop: false,
             visible: false,
+            mentioned: false,
             next,
             future: Footprint::default(),
             first_action: first_action as u32,
@@ -592,6 +634,7 @@ impl View<'_> {
             entry.atomic = thread.points[point.index()].atomic;
             entry.may_close_loop = control.may_close_loop[point.index()];
             entry.visible = control.visible[point.index()];
+            entry.mentioned = control.mentioned[point.index()];
             entry.future = control.future[point.index()];
             for index in control.outgoing(point) {
                 let transition = &thread.transitions[index];
@@ -603,6 +646,7 @@ impl View<'_> {
                     _ => footprint_of(kind),
                 };
                 next = next.union(footprint);
+                entry.enters_block |= kind == ActionKind::AtomicBegin;
                 memory.actions.push(RememberedAction {
                     action: Action {
                         kind,
