@@ -593,8 +593,17 @@ impl Generator<'_> {
                 _ if self.chance(20) => "deadlock".to_string(),
                 _ => format!("{thread}@end"),
             };
-            parts.push(part);
+            // A search may merge steps towards what is forbidden, but not those away from it: both have to occur.
+            parts.push(match self.chance(20) {
+                true => format!("!({part})"),
+                false => part,
+            });
         }
-        parts.join(" && ")
+        if self.chance(10) {
+            let location = self.pick(&self.locations.clone());
+            parts.push(format!("1 / {location} == 1"));
+        }
+        let connective = if self.chance(20) { " || " } else { " && " };
+        parts.join(connective)
     }
 }

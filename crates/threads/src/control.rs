@@ -147,6 +147,7 @@ impl Control {
                 let point = PointId(p as u32);
                 let outgoing = &thread.transitions[self.outgoing(point)];
                 !settings.local_steps
+                    || mentioned.not_deadlock
                     || outgoing.is_empty()
                     || outgoing.iter().any(|t| !is_local(&t.op))
                     || self.changes(thread, point, mentioned, hides)
@@ -157,9 +158,10 @@ impl Control {
     fn find_visible(&self, thread: &Thread, mentioned: &Mentioned) -> Vec<bool> {
         let mut visible: Vec<bool> = (0..thread.points.len() as u32)
             .map(|p| {
-                self.changes(thread, PointId(p), mentioned, |_, before, after| {
-                    before != after
-                })
+                mentioned.not_deadlock
+                    || self.changes(thread, PointId(p), mentioned, |_, before, after| {
+                        before != after
+                    })
             })
             .collect();
         self.spread_to_steps(thread, &mut visible);
@@ -304,6 +306,8 @@ impl Control {
 struct Mentioned {
     registers: Vec<RegisterId>,
     labels: Vec<MentionedLabel>,
+    /// A `never` can be true because there is no deadlock: then every step may be the one that ends this.
+    not_deadlock: bool,
 }
 
 /// A label that some `never` mentions.
@@ -322,6 +326,7 @@ impl Mentioned {
         let mut mentioned = Mentioned {
             registers: Vec::new(),
             labels: Vec::new(),
+            not_deadlock: false,
         };
         for never in &program.nevers {
             let monotone = is_monotone(&never.condition);
@@ -337,12 +342,16 @@ impl Mentioned {
                         let signs = (positive || !monotone, !positive || !monotone);
                         mentioned.add_label(program, id, behind_jumps, *label, signs);
                     }
+                    Expr::Atom(StateAtom::Deadlock) => {
+                        mentioned.not_deadlock |= !positive || !monotone;
+                    }
                     // Inside anything else a label's truth is a number like any other.
                     other => visit_state_atoms(other, &mut |atom| match atom {
                         StateAtom::At(copy, label) if copy.thread == id => {
                             let both = (true, true);
                             mentioned.add_label(program, id, behind_jumps, *label, both);
                         }
+                        StateAtom::Deadlock => mentioned.not_deadlock = true,
                         StateAtom::Register(copy, register)
                             if copy.thread == id && !mentioned.registers.contains(register) =>
                         {
