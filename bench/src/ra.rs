@@ -64,6 +64,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
             }
             "--memory" => options.memory = number().map(|n| (n * (1u64 << 30) as f64) as u64),
             "--no-subsumption" => options.reductions.subsumption = false,
+            "--no-suspects" => options.reductions.suspects = false,
             "--no-monitors" => options.reductions.monitors = false,
             "--no-symmetry" => options.reductions.symmetry = false,
             "--no-partial-order" => options.reductions.partial_order = false,

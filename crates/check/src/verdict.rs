@@ -53,6 +53,8 @@ pub struct Reductions {
     pub partial_order: bool,
     /// Dismiss statically what lies on no critical cycle.
     pub static_filter: bool,
+    /// Look for one stale access at a time instead of keeping all monitors at once (RA).
+    pub suspects: bool,
     /// Forget what a monitor says about things that can never matter again (RA).
     pub monitors: bool,
     /// Drop states that find nothing beyond what another state finds (RA).
@@ -67,6 +69,7 @@ impl Reductions {
         symmetry: true,
         partial_order: true,
         static_filter: true,
+        suspects: true,
         monitors: true,
         subsumption: true,
     };
@@ -77,6 +80,7 @@ impl Reductions {
         symmetry: false,
         partial_order: false,
         static_filter: false,
+        suspects: false,
         monitors: false,
         subsumption: false,
     };

@@ -136,6 +136,20 @@ fn each_reduction_alone_agrees_with_brute_force() {
             ..none
         },
         Reductions {
+            suspects: true,
+            ..none
+        },
+        Reductions {
+            suspects: true,
+            monitors: true,
+            ..none
+        },
+        Reductions {
+            suspects: true,
+            partial_order: true,
+            ..none
+        },
+        Reductions {
             subsumption: true,
             ..none
         },
@@ -175,6 +189,11 @@ fn reductions_change_no_verdict_of_programs_with_loops() {
         },
         Reductions {
             subsumption: false,
+            suspects: false,
+            ..all
+        },
+        Reductions {
+            suspects: false,
             ..all
         },
     ];

@@ -254,6 +254,10 @@ pub struct SearchArgs {
     #[arg(long)]
     pub no_static_filter: bool,
 
+    /// Keep all monitors of release/acquire at once instead of looking for one stale access at a time.
+    #[arg(long)]
+    pub no_suspects: bool,
+
     /// Do not forget what the monitors of release/acquire say about things that can never matter again.
     #[arg(long)]
     pub no_monitors: bool,

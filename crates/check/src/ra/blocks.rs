@@ -1,7 +1,7 @@
 //! `atomic` blocks that are read-modify-writes of one location (`palisade_memory::ra_accepts` has checked that): each is taken as one
 //! step. All that a block does follows from the value that its first access reads.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -39,7 +39,7 @@ pub struct Way {
 /// The blocks that were entered so far.
 #[derive(Debug, Default)]
 pub struct Blocks {
-    ways: FxHashMap<(Block, Value), Rc<Vec<Way>>>,
+    ways: FxHashMap<(Block, Value), Arc<Vec<Way>>>,
     locations: FxHashMap<Block, Option<LocationId>>,
 }
 
@@ -91,11 +91,11 @@ impl Blocks {
         domain: Domain,
         block: Block,
         value: Value,
-    ) -> Rc<Vec<Way>> {
+    ) -> Arc<Vec<Way>> {
         if let Some(known) = self.ways.get(&(block, value)) {
             return known.clone();
         }
-        let ways = Rc::new(find_ways(view, domain, block, value));
+        let ways = Arc::new(find_ways(view, domain, block, value));
         self.ways.insert((block, value), ways.clone());
         ways
     }

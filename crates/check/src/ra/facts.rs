@@ -77,6 +77,8 @@ pub struct Future {
     pub read_accepts: Set,
     /// What its stores and updates accept to be followed.
     pub write_accepts: Set,
+    /// Places where what it does depends on the value that it finds: `wait`, `cas`, a block.
+    pub chooses: Set,
 }
 
 /// The values of a place that some instruction accepts when it reads (or, for a store, follows) them; all without a predicate.
@@ -104,6 +106,7 @@ impl Future {
             updates: Set::empty(places),
             read_accepts: Set::empty(0),
             write_accepts: Set::empty(0),
+            chooses: Set::empty(places),
         }
     }
 
@@ -112,6 +115,7 @@ impl Future {
         let changed = self.stores.join(&other.stores) | changed;
         let changed = self.read_accepts.join(&other.read_accepts) | changed;
         let changed = self.write_accepts.join(&other.write_accepts) | changed;
+        let changed = self.chooses.join(&other.chooses) | changed;
         self.updates.join(&other.updates) | changed
     }
 
@@ -142,7 +146,16 @@ pub struct Facts {
     /// All different futures; number 0 is the one of a thread that has ended.
     pub futures: Vec<Future>,
     /// For each running thread and control point the number of the future.
-    by_point: Vec<Vec<u32>>,
+    by_point: Vec<Vec<Horizon>>,
+}
+
+/// What a thread may still do from a control point on: numbers in [`Facts::futures`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Horizon {
+    /// At all.
+    pub future: u32,
+    /// Before its next fence.
+    pub before_fence: u32,
 }
 
 impl Facts {
@@ -160,7 +173,7 @@ impl Facts {
             by_point: Vec::new(),
         };
         let mut beginnings = Vec::new();
-        let mut known: Vec<(usize, Option<u32>, Vec<u32>)> = Vec::new();
+        let mut known: Vec<(usize, Option<u32>, Vec<Horizon>)> = Vec::new();
         for instance in &instances {
             let code = instance.thread.index();
             let thread = &program.threads[code];
@@ -174,7 +187,7 @@ impl Facts {
                 known.push((code, me, by_point.clone()));
                 by_point
             });
-            beginnings.push(by_point[thread.initial.index()]);
+            beginnings.push(by_point[thread.initial.index()].future);
             facts.by_point.push(by_point);
         }
         for place in 0..places {
@@ -196,20 +209,26 @@ impl Facts {
         self.places - 1
     }
 
-    /// The number of a thread's future.
-    pub fn future(&self, view: &mut View<'_>, instance: usize, code: usize, local: LocalId) -> u32 {
+    /// What a thread may still do; [`Horizon::default`] if that is nothing.
+    pub fn horizon(
+        &self,
+        view: &mut View<'_>,
+        instance: usize,
+        code: usize,
+        local: LocalId,
+    ) -> Horizon {
         if view.status(code, local) != Status::Running {
-            return 0;
+            return Horizon::default();
         }
-        view.point(code, local)
-            .map_or(0, |point| self.by_point[instance][point.index()])
+        view.point(code, local).map_or(Horizon::default(), |point| {
+            self.by_point[instance][point.index()]
+        })
     }
 
     /// Finds the futures of one thread's points, and adds to the classes what its instructions tell apart.
-    fn analyse(&mut self, program: &Program, thread: &Thread, me: Option<u32>) -> Vec<u32> {
+    fn analyse(&mut self, program: &Program, thread: &Thread, me: Option<u32>) -> Vec<Horizon> {
         let constants = constants(program, thread, me);
         let places = self.places;
-        let mut futures = vec![Future::nothing(places); thread.points.len()];
         let mut own = Vec::new();
         for transition in &thread.transitions {
             let mut future = Future::nothing(places);
@@ -219,22 +238,33 @@ impl Facts {
             }
             own.push(future);
         }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (transition, future) in thread.transitions.iter().zip(&own).rev() {
-                let (from, to) = (transition.from.index(), transition.to.index());
-                if constants[from].is_none() {
-                    continue;
-                }
-                changed |= futures[from].join(future);
-                if from != to {
-                    let behind = futures[to].clone();
-                    changed |= futures[from].join(&behind);
+        let [all, before_fence] = [false, true].map(|stop| {
+            let mut futures = vec![Future::nothing(places); thread.points.len()];
+            let mut changed = true;
+            while changed {
+                changed = false;
+                for (transition, future) in thread.transitions.iter().zip(&own).rev() {
+                    let (from, to) = (transition.from.index(), transition.to.index());
+                    let cut = stop && matches!(transition.op, Op::Fence(Order::SeqCst));
+                    if constants[from].is_none() || cut {
+                        continue;
+                    }
+                    changed |= futures[from].join(future);
+                    if from != to {
+                        let behind = futures[to].clone();
+                        changed |= futures[from].join(&behind);
+                    }
                 }
             }
-        }
-        futures.into_iter().map(|f| self.number(f)).collect()
+            futures
+        });
+        let horizons = all.into_iter().zip(before_fence);
+        horizons
+            .map(|(future, before_fence)| Horizon {
+                future: self.number(future),
+                before_fence: self.number(before_fence),
+            })
+            .collect()
     }
 
     fn accept(&mut self, place: usize, predicate: Option<Predicate>) -> usize {
@@ -333,6 +363,7 @@ impl Facts {
                 future.write_accepts.insert(accept);
             }
             if let Some((relation, operand)) = predicate {
+                future.chooses.insert(place);
                 self.classes[place].add(relation, operand);
             }
         }

@@ -7,9 +7,11 @@ mod bases;
 mod blocks;
 mod facts;
 mod monitor;
+mod prospects;
 mod queue;
 mod search;
 mod sets;
+mod suspect;
 mod table;
 mod witness;
 
@@ -18,10 +20,13 @@ use std::time::Instant;
 use palisade_lang::{Copies, Program, Span, Thread, ThreadId};
 use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
 
+use crate::search::search;
 use crate::state::Frame;
 use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
 use facts::Facts;
+use palisade_explore::Space;
 use search::{End, Search, Stopped};
+use suspect::Suspects;
 use witness::Replay;
 
 /// Said where orders were read as fences.
@@ -41,6 +46,41 @@ pub(crate) fn robust(
     let (program, origins) = prepared(&accepted, options.reductions.symmetry);
     let frame = Frame::new(&program, &options.reductions);
     let facts = Facts::new(&program);
+    if options.reductions.suspects
+        && let Some(space) = Suspects::new(&frame, &facts, options.reductions)
+    {
+        let (outcome, mut answer) = search(&space, options, control);
+        let mut worker = space.worker();
+        for finding in &outcome.findings {
+            answer.verdict = Verdict::Violated;
+            if let Some((row, steps, violation)) = space.story(&mut worker, finding) {
+                let replay = Replay {
+                    frame: &frame,
+                    view: &mut worker.view,
+                    blocks: &mut worker.blocks,
+                    original: &accepted,
+                    origins: &origins,
+                };
+                answer
+                    .witnesses
+                    .extend(replay.witness(row, &steps, &violation));
+            }
+            debug_assert!(
+                !answer.witnesses.is_empty(),
+                "a violation without a witness"
+            );
+            if !options.all {
+                break;
+            }
+        }
+        if options.seqcst_as_fences {
+            answer.notes.push(SEQCST_NOTE.to_owned());
+        }
+        if space.error_seen.load(std::sync::atomic::Ordering::Relaxed) {
+            answer.notes.push(ERROR_NOTE.to_owned());
+        }
+        return Ok(answer);
+    }
     let mut answer = Answer {
         verdict: Verdict::Holds,
         witnesses: Vec::new(),

@@ -380,8 +380,11 @@ impl<'f, 'p> Search<'f, 'p> {
         self.futures.clear();
         for (instance, &code) in self.frame.codes.iter().enumerate() {
             let local = LocalId(row[instance]);
-            self.futures
-                .push(self.facts.future(&mut self.view, instance, code, local));
+            self.futures.push(
+                self.facts
+                    .horizon(&mut self.view, instance, code, local)
+                    .future,
+            );
         }
         if let Some(&known) = self.outlook_numbers.get(&self.futures[..]) {
             return known;

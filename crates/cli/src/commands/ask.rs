@@ -178,6 +178,7 @@ pub fn options(model: Model, criterion: Criterion, all: bool, search: &SearchArg
             symmetry: !search.no_symmetry,
             partial_order: !search.no_partial_order,
             static_filter: !search.no_static_filter,
+            suspects: !search.no_suspects,
             monitors: !search.no_monitors,
             subsumption: !search.no_subsumption,
         },
