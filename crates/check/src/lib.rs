@@ -17,7 +17,7 @@ mod verdict;
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};
 pub use tso::instrument::instrument;
-pub use verdict::{Abstraction, Answer, Level, Options, Reductions, Stats, Verdict};
+pub use verdict::{Abstraction, Answer, Level, Options, Reductions, Route, Stats, Verdict};
 
 /// Why a question cannot be asked of this program: an error of the call or the input, not of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -53,7 +53,7 @@ pub fn replay(frame: &Frame<'_>, view: &mut View<'_>, finding: &Finding) -> Run 
 }
 
 /// Takes one step of a path.
-fn take(
+pub(crate) fn take(
     frame: &Frame<'_>,
     view: &mut View<'_>,
     sorted: &[u32],

@@ -1,6 +1,6 @@
 //! `safe` under SC: no assertion fails, no `never` becomes true, no error of the program is reached.
 
-use palisade_explore::{Finding, Successors};
+use palisade_explore::{Finding, Outcome, Successors};
 use palisade_lang::{Never, Program};
 use palisade_memory::{Pattern, PatternKind, Witness};
 use palisade_threads::View;
@@ -15,7 +15,7 @@ use crate::{Answer, Control, Criterion, Model, Options, Verdict};
 struct Safety;
 
 /// The kind of an error's finding: which instruction. A `never`'s kind is its number.
-const ERROR: u64 = 1 << 63;
+pub(crate) const ERROR: u64 = 1 << 63;
 
 impl Observer for Safety {
     fn observe(
@@ -41,12 +41,7 @@ impl Observer for Safety {
 /// Decides `safe` under SC.
 pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
     let frame = Frame::new(program, &options.reductions);
-    let space = ScSpace {
-        frame: &frame,
-        observer: Safety,
-        partial_order: options.reductions.partial_order,
-    };
-    let (outcome, mut answer) = search(&space, options, control);
+    let (outcome, mut answer) = walk(&frame, options, control);
     let mut view = frame.threads.view();
     for finding in &outcome.findings {
         answer.verdict = Verdict::Violated;
@@ -58,6 +53,20 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
         }
     }
     answer
+}
+
+/// Walks the states under SC and looks for errors and true `never`s.
+pub(crate) fn walk(
+    frame: &Frame<'_>,
+    options: &Options,
+    control: &Control<'_>,
+) -> (Outcome, Answer) {
+    let space = ScSpace {
+        frame,
+        observer: Safety,
+        partial_order: options.reductions.partial_order,
+    };
+    search(&space, options, control)
 }
 
 /// What to say where a `never` has become true.

@@ -26,6 +26,8 @@ pub struct Options {
     pub seqcst_as_fences: bool,
     /// How the flattening abstraction is used (persistent).
     pub abstraction: Abstraction,
+    /// How reachability under TSO is decided.
+    pub route: Route,
 }
 
 /// How the flattening abstraction is used. The answer is the same.
@@ -38,6 +40,20 @@ pub enum Abstraction {
     Off,
     /// First, and with this many steps that other threads take as they are.
     From(u32),
+}
+
+/// How reachability under TSO is decided. Any is the fastest; the others are there to be compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Route {
+    /// The lazy search and walks with buffers, in turn.
+    #[default]
+    Any,
+    /// The lazy search alone: SC reachability of a program that is extended again and again.
+    Lazy,
+    /// Walks with longer and longer buffers, exact up to a length and as sets beyond it.
+    Buffers,
+    /// One walk with buffers as long as the text allows; undecided where it allows any length.
+    Bounded,
 }
 
 /// What makes a search smaller without changing its verdict. Each can be switched off.
@@ -100,6 +116,7 @@ impl Options {
             all: false,
             seqcst_as_fences: false,
             abstraction: Abstraction::Auto,
+            route: Route::Any,
         }
     }
 }

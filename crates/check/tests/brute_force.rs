@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use palisade_check::{Control, Criterion, Model, Options, Reductions, Verdict, check};
+use palisade_check::{Control, Criterion, Model, Options, Reductions, Route, Verdict, check};
 use palisade_lang::Program;
 use palisade_testkit::{Compared, Shape, compare, oracle};
 
@@ -19,11 +19,15 @@ fn decide(
         jobs,
         ..Options::new(model, criterion)
     };
+    decided(program, &options)
+}
+
+fn decided(program: &Program, options: &Options) -> Option<bool> {
     let control = Control {
         cancel: &AtomicBool::new(false),
         progress: &|_| {},
     };
-    let answer = check(program, &options, &control).ok()?;
+    let answer = check(program, options, &control).ok()?;
     for witness in &answer.witnesses {
         if let Err(invalid) = palisade_validate::validate(program, witness) {
             panic!("{invalid:?}\n{witness:#?}\n{}", program.source.text());
@@ -125,6 +129,33 @@ fn reachability_under_tso() {
         Criterion::Safe,
         oracle::tso_safe,
     );
+}
+
+/// Each way to decide reachability alone.
+fn by_route(program: &Program, route: Route) -> Option<bool> {
+    let options = Options {
+        route,
+        jobs: 2,
+        ..Options::new(Model::Tso, Criterion::Safe)
+    };
+    decided(program, &options)
+}
+
+#[test]
+fn every_route_to_reachability_under_tso() {
+    let shape = &Shape::TSO_REACH;
+    for (route, programs) in [
+        (Route::Lazy, 0..10_000),
+        (Route::Bounded, 10_000..12_000),
+        (Route::Buffers, 12_000..14_000),
+    ] {
+        let asked = programs.end - programs.start;
+        let compared = compare(shape, programs, oracle::tso_safe, |program| {
+            by_route(program, route)
+        });
+        println!("{route:?}: {compared:?}");
+        assert!(compared.programs * 10 >= asked * 8);
+    }
 }
 
 #[test]

@@ -808,6 +808,97 @@ impl View<'_> {
         self.scratch.seen = seen;
     }
 
+    /// The local steps that lead to `to` once a copy with number `me` has begun (`None`), or once a local state has executed an instruction and read
+    /// `value`: the instructions of the shortest such run, without jumps. `None` where there is no such run.
+    ///
+    /// Searches do not need it: it is for telling afterwards what happened on a path.
+    pub fn way(
+        &mut self,
+        code: usize,
+        me: u32,
+        after: Option<(LocalId, u32, Value)>,
+        to: LocalId,
+    ) -> Option<Vec<u32>> {
+        let threads = self.threads;
+        let thread = &threads.program.threads[code];
+        let control = &threads.codes[code].control;
+        let domain = threads.program.domain;
+        let (target, wanted) = {
+            let table = read(&threads.codes[code].locals);
+            let (point, values) = table.get(to);
+            (point, values.to_vec())
+        };
+        if target == STOPPED {
+            return Some(Vec::new());
+        }
+        let (point, registers) = match after {
+            None => {
+                let mut registers = vec![0; thread.registers.len()];
+                if let Some(register) = thread.me {
+                    registers[register.index()] = Value::from(me);
+                }
+                (thread.initial, registers)
+            }
+            Some((local, transition, value)) => {
+                self.load_registers(code, local);
+                let mut registers = self.registers.clone();
+                let transition = &thread.transitions[transition as usize];
+                match &transition.op {
+                    Op::Assign(register, expr) => {
+                        let result = evaluate(expr, domain, &registers).ok()?;
+                        registers[register.index()] = domain.reduce(result);
+                    }
+                    op => {
+                        if let Some(register) = written_register(op) {
+                            registers[register.index()] = value;
+                        }
+                    }
+                }
+                (transition.to, registers)
+            }
+        };
+        // Breadth first, so that endless local loops do no harm. Each entry knows the one before it and the step between.
+        let first = (control.behind_jumps[point.index()], registers);
+        let mut seen: rustc_hash::FxHashSet<_> = [first.clone()].into_iter().collect();
+        let mut queue = vec![(first, usize::MAX, 0u32)];
+        let mut at = 0;
+        while at < queue.len() && at < MOST_LOCAL_STATES {
+            let (point, registers) = queue[at].0.clone();
+            let live = control.live[point.index()].iter();
+            if point == target
+                && live
+                    .map(|r| registers[r.index()])
+                    .eq(wanted.iter().copied())
+            {
+                let mut way = Vec::new();
+                while queue[at].1 != usize::MAX {
+                    way.push(queue[at].2);
+                    at = queue[at].1;
+                }
+                way.reverse();
+                return Some(way);
+            }
+            if !control.stops[point.index()] {
+                for index in control.outgoing(point) {
+                    let transition = &thread.transitions[index];
+                    let Ok(Some(assigned)) = local_step(&transition.op, domain, &registers) else {
+                        continue;
+                    };
+                    let mut registers = registers.clone();
+                    if let Some((register, value)) = assigned {
+                        registers[register.index()] = value;
+                    }
+                    let next = (control.behind_jumps[transition.to.index()], registers);
+                    if seen.insert(next.clone()) {
+                        queue.push((next, at, index as u32));
+                    }
+                }
+            }
+            at += 1;
+        }
+        None
+    }
+
     fn intern(&mut self, code: usize, point: PointId, live: &[Value]) -> LocalId {
         let locals = &self.threads.codes[code].locals;
         let found = read(locals).find(point, live);
@@ -818,6 +909,9 @@ impl View<'_> {
 /// How often one local run comes round a loop before it pauses. More would save more states of threads that compute for long,
 /// and lose time on a thread that never stops computing.
 const LOCAL_ROUNDS: u32 = 64;
+
+/// How many local states [`View::way`] looks at before it gives up.
+const MOST_LOCAL_STATES: usize = 1 << 20;
 
 /// Takes a local step: `Ok(None)` where it is not enabled, else the register that it sets.
 fn local_step(

@@ -1,118 +1,152 @@
 //! `safe` under TSO: is a state that a `never` forbids, or an error of the program, reachable with store buffers?
 //!
-//! In this order, each step only where the one before has not decided:
+//! Two ways lead to an answer, and take turns:
 //!
-//! 1. **SC.** A run under SC is a run under TSO.
-//! 2. **Robustness.** A robust program reaches under TSO what it reaches under SC.
-//! 3. **Buffers of bounded length**, k = 1, 2, 4, … ([`walk`]). Exactly k stores fit into a buffer. What is found is found. If no buffer was
-//!    ever full, this was all there is: unreachable.
-//! 4. **Buffers beyond that as sets**: the pending stores without their order and number, and the newest value of each location.
-//!    There are more such runs than real ones, so what they do not reach is unreachable; for finite data there are finitely many states. If they reach
-//!    it, the next k shows whether that is real.
+//! - [`lazy`]: SC reachability of the program, extended again and again by what robustness says that SC lacks (Algorithm 1 of *Lazy TSO
+//!   Reachability*). The first round asks SC and robustness, and decides every robust program.
+//! - [`exact`]: walks with the buffers as they are, exact up to a length, as sets beyond it.
+//!
+//! Each can be asked alone ([`Route`](crate::Route)), so that they can judge each other.
 
+mod bounded;
 mod buffers;
+mod exact;
+mod lazy;
 mod walk;
 
-use palisade_explore::{Finding, Outcome};
+use std::time::Instant;
+
 use palisade_lang::Program;
-use palisade_memory::{Event, EventKind, Pattern, PatternKind, Witness};
-use palisade_threads::{ActionKind, LocalId};
+use palisade_memory::{Event, EventKind, Witness};
 
-use crate::run::{event_at, name_copies};
-use crate::safe::never_in_words;
-use crate::sc::{StepLabel, is_deadlock};
-use crate::search::search;
-use crate::state::Frame;
-use crate::{Answer, Control, Criterion, Model, Options, Stats, Verdict};
-use buffers::{Beyond, Buffers};
-use walk::{ERROR, FLUSH, TsoSpace};
+use crate::{Answer, Control, Model, Options, Route, Stats, Verdict};
+use exact::Exact;
+use lazy::Lazy;
 
-/// Decides `safe` under TSO, where it can.
-pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
-    let start = std::time::Instant::now();
-    let mut total = Stats::default();
-    let finish = |mut answer: Answer, total: Stats| {
+/// What all rounds of a search share.
+pub(crate) struct Context<'p, 'c> {
+    pub program: &'p Program,
+    pub options: &'p Options,
+    pub control: &'p Control<'c>,
+    start: Instant,
+    total: Stats,
+}
+
+/// What a round has come to.
+pub(crate) enum Round {
+    /// An answer, be it that a limit is reached.
+    Decided(Answer),
+    /// Another round may tell.
+    Undecided,
+    /// Another round would not tell either; why.
+    GaveUp(String),
+}
+
+impl Context<'_, '_> {
+    /// The options with the time that is left.
+    pub fn remaining(&self) -> Options {
+        let spent = self.start.elapsed();
+        Options {
+            timeout: self.options.timeout.map(|t| t.saturating_sub(spent)),
+            ..self.options.clone()
+        }
+    }
+
+    /// Counts what a search has taken.
+    pub fn add(&mut self, answer: &Answer) {
+        let total = &mut self.total;
+        total.states += answer.stats.states;
+        total.transitions += answer.stats.transitions;
+        total.queries += answer.stats.queries;
+        total.pruned += answer.stats.pruned;
+        total.peak_memory_bytes = total.peak_memory_bytes.max(answer.stats.peak_memory_bytes);
+    }
+
+    /// Counts a round.
+    pub fn count_round(&mut self) {
+        self.total.iterations += 1;
+    }
+
+    fn finish(&self, mut answer: Answer) -> Answer {
         answer.stats = Stats {
-            wall: start.elapsed(),
-            ..total
+            wall: self.start.elapsed(),
+            ..self.total
         };
         answer
-    };
-    let remaining = || Options {
-        timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
-        ..options.clone()
-    };
-
-    let mut answer = crate::safe::check(program, options, control);
-    add(&mut total, &answer);
-    match answer.verdict {
-        Verdict::Violated => {
-            answer.witnesses.iter_mut().for_each(as_tso_run);
-            answer.notes.push("it happens under SC already".into());
-            return finish(answer, total);
-        }
-        Verdict::Unknown(_) => return finish(answer, total),
-        Verdict::Holds => {}
-    }
-    let robust = crate::tso::robust::check(program, &remaining(), control);
-    add(&mut total, &robust);
-    if robust.verdict == Verdict::Holds {
-        answer
-            .notes
-            .push("safe under SC, and robust: TSO adds nothing".into());
-        return finish(answer, total);
-    }
-    let frame = Frame::new(program, &options.reductions);
-    let mut bound = 1;
-    loop {
-        for beyond in [Beyond::Refuse, Beyond::Forget] {
-            let buffers = Buffers::new(bound, beyond);
-            let space = TsoSpace {
-                frame: &frame,
-                buffers: &buffers,
-                bound_met: Default::default(),
-            };
-            let (outcome, mut answer) = search(&space, &remaining(), control);
-            total.iterations += 1;
-            add(&mut total, &answer);
-            if let Verdict::Unknown(reason) = &answer.verdict {
-                let reason = format!("{reason} with buffers of up to {bound} stores");
-                answer.verdict = Verdict::Unknown(reason);
-                return finish(answer, total);
-            }
-            let met = space.bound_met.load(std::sync::atomic::Ordering::Relaxed);
-            let found = !outcome.findings.is_empty();
-            match (beyond, found) {
-                (Beyond::Refuse, true) => {
-                    answer.verdict = Verdict::Violated;
-                    answer.witnesses = witnesses(program, &space, &outcome, options.all);
-                    return finish(answer, total);
-                }
-                (Beyond::Refuse, false) if !met => {
-                    answer.notes.push(format!(
-                        "no buffer ever holds more than {bound} stores: all TSO runs were seen"
-                    ));
-                    return finish(answer, total);
-                }
-                (Beyond::Forget, false) => {
-                    answer.notes.push(format!(
-                        "not even with buffers that lose the order of their stores beyond the first {bound}"
-                    ));
-                    return finish(answer, total);
-                }
-                _ => {}
-            }
-        }
-        bound *= 2;
     }
 }
 
-fn add(total: &mut Stats, answer: &Answer) {
-    total.states += answer.stats.states;
-    total.transitions += answer.stats.transitions;
-    total.queries += answer.stats.queries;
-    total.pruned += answer.stats.pruned;
-    total.peak_memory_bytes = total.peak_memory_bytes.max(answer.stats.peak_memory_bytes);
+/// Decides `safe` under TSO, where it can.
+pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
+    let mut context = Context {
+        program,
+        options,
+        control,
+        start: Instant::now(),
+        total: Stats::default(),
+    };
+    let context = &mut context;
+    let answer = match options.route {
+        Route::Any => any(context),
+        Route::Lazy => {
+            let mut lazy = Lazy::new(context);
+            rounds(context, |context| lazy.round(context))
+        }
+        Route::Buffers => {
+            let mut exact = Exact::new(context);
+            rounds(context, |context| {
+                context.count_round();
+                exact.round(context)
+            })
+        }
+        Route::Bounded => match Exact::bounded(context) {
+            Some(mut exact) => rounds(context, |context| {
+                context.count_round();
+                exact.round(context)
+            }),
+            None => unknown("a loop stores without ever waiting for the buffer".into()),
+        },
+    };
+    context.finish(answer)
+}
+
+/// Both ways in turn, beginning with the lazy one.
+fn any(context: &mut Context<'_, '_>) -> Answer {
+    let mut lazy = Some(Lazy::new(context));
+    let mut exact = None;
+    rounds(context, |context| {
+        match lazy.as_mut().map(|lazy| lazy.round(context)) {
+            Some(Round::Decided(answer)) => return Round::Decided(answer),
+            Some(Round::GaveUp(_)) => lazy = None,
+            Some(Round::Undecided) | None => {}
+        }
+        exact
+            .get_or_insert_with(|| Exact::new(context))
+            .round(context)
+    })
+}
+
+/// Round after round, until one is the last.
+fn rounds<'p, 'c>(
+    context: &mut Context<'p, 'c>,
+    mut round: impl FnMut(&mut Context<'p, 'c>) -> Round,
+) -> Answer {
+    loop {
+        match round(context) {
+            Round::Decided(answer) => return answer,
+            Round::Undecided => {}
+            Round::GaveUp(reason) => return unknown(reason),
+        }
+    }
+}
+
+fn unknown(reason: String) -> Answer {
+    Answer {
+        verdict: Verdict::Unknown(reason),
+        witnesses: Vec::new(),
+        stats: Stats::default(),
+        notes: Vec::new(),
+    }
 }
 
 /// A run under SC as TSO executes it: every store is flushed as soon as it is issued.
@@ -143,183 +177,4 @@ fn as_tso_run(witness: &mut Witness) {
     }
     witness.events = events;
     witness.model = Model::Tso;
-}
-
-fn witnesses(
-    program: &Program,
-    space: &TsoSpace<'_, '_>,
-    outcome: &Outcome,
-    all: bool,
-) -> Vec<Witness> {
-    let most = if all { usize::MAX } else { 1 };
-    outcome
-        .findings
-        .iter()
-        .take(most)
-        .map(|finding| witness(program, space, finding))
-        .collect()
-}
-
-/// The TSO run that leads to a finding.
-fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Finding) -> Witness {
-    let frame = space.frame;
-    let mut worker = space.new_worker();
-    let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
-    let mut events: Vec<Event> = Vec::new();
-    // Which running thread stands in which component, and its issued stores that are still pending (as events).
-    let mut who: Vec<usize> = (0..frame.thread_count()).collect();
-    let mut pending: Vec<std::collections::VecDeque<usize>> =
-        vec![Default::default(); frame.thread_count()];
-    let mut error = None;
-    let steps = finding.path.iter().zip(
-        finding
-            .path
-            .iter()
-            .skip(1)
-            .map(|step| (step.label, Some(step.row)))
-            .chain(finding.step.map(|label| (label, None))),
-    );
-    for (before, (label, after)) in steps {
-        let row = before.row;
-        let label = StepLabel::decode(label);
-        let instance = who[label.component];
-        let (code, local) = (frame.codes[label.component], LocalId(row[label.component]));
-        if label.action == FLUSH {
-            if let Some(issue) = pending[instance].pop_front() {
-                let event = Event {
-                    kind: EventKind::Flush,
-                    issue: Some(issue),
-                    ..events[issue].clone()
-                };
-                events.push(event);
-            }
-        } else {
-            let taken = worker.view.action(code, local, label.action);
-            let atomic = worker.view.is_atomic(code, local);
-            let done = space.execute(
-                &mut worker.view,
-                &mut worker.buffers,
-                row,
-                label.component,
-                taken.kind,
-            );
-            let kind = match taken.kind {
-                ActionKind::Local => None,
-                ActionKind::Error(what) => {
-                    error = Some(what);
-                    after.is_none().then_some(EventKind::Local)
-                }
-                ActionKind::AtomicBegin | ActionKind::AtomicEnd => Some(EventKind::Local),
-                ActionKind::Load { .. } | ActionKind::Wait { .. } => Some(EventKind::Load),
-                ActionKind::Store { .. } if atomic => Some(EventKind::Store),
-                ActionKind::Store { .. } => Some(EventKind::Issue),
-                ActionKind::Rmw { .. } => match &done {
-                    Ok(Some(done)) if done.access.written.is_none() => Some(EventKind::Load),
-                    _ => Some(EventKind::Rmw),
-                },
-                ActionKind::Fence(_) => Some(EventKind::Fence),
-            };
-            if let Some(kind) = kind {
-                let location = taken.kind.location();
-                let mut event =
-                    event_at(program, instance, taken.transition, kind, location, &names);
-                match done {
-                    Ok(Some(done)) => {
-                        let written = done.access.written.map(|(_, value)| value);
-                        let issued = done.issued.map(|store| store.value);
-                        event.value = written.or(issued).or(done.access.read);
-                        event.read = done.access.read.filter(|_| kind == EventKind::Rmw);
-                    }
-                    Ok(None) => {}
-                    Err(what) => error = Some(what),
-                }
-                event.atomic = atomic;
-                if kind == EventKind::Issue {
-                    pending[instance].push_back(events.len());
-                }
-                events.push(event);
-            }
-        }
-        if let Some(after) = after {
-            follow(space, row, &label, after, &mut who);
-        }
-    }
-    let (kind, message) = if finding.kind & ERROR != 0 {
-        let code = (finding.kind & !ERROR) >> 32;
-        let transition = finding.kind as u32;
-        let span = program.threads[code as usize].transitions[transition as usize].span;
-        let what = error.map_or_else(String::new, |e| e.to_string());
-        let text = program.source.slice(span).trim();
-        (PatternKind::Error, format!("{what}: `{text}`"))
-    } else {
-        let never = &program.nevers[finding.kind as usize];
-        if let Some(last) = finding.path.last() {
-            let mut row = last.row.to_vec();
-            for (component, &instance) in who.iter().enumerate() {
-                row[instance] = last.row[component];
-            }
-            // All buffers are empty here, so a deadlock under TSO is one under SC.
-            let deadlock = is_deadlock(frame, &mut worker.view, &row);
-            let new = name_copies(frame, &mut worker.view, &row, &never.condition, deadlock);
-            for event in &mut events {
-                if let Some(old) = names.iter().position(|name| *name == event.thread) {
-                    event.thread = names[new[old]].clone();
-                }
-            }
-        }
-        (PatternKind::Never, never_in_words(program, never))
-    };
-    let last = events.len().checked_sub(1);
-    Witness {
-        model: Model::Tso,
-        criterion: Criterion::Safe,
-        events,
-        cycle: Vec::new(),
-        edges: Vec::new(),
-        pattern: Some(Pattern {
-            kind,
-            events: last.into_iter().collect(),
-            message,
-        }),
-        copies: None,
-    }
-}
-
-/// After a step, finds out which thread stands where in the sorted row.
-fn follow(
-    space: &TsoSpace<'_, '_>,
-    before: &[u32],
-    label: &StepLabel,
-    after: &[u32],
-    who: &mut [usize],
-) {
-    let frame = space.frame;
-    let Some(group) = frame.group_of[label.component] else {
-        return;
-    };
-    let group = &frame.groups[group];
-    let of = |row: &[u32], i: usize| (row[i], row[space.buffer_component(i)]);
-    // The new state of the thread that moved is the one that the others do not account for.
-    let mut left: Vec<(u32, u32)> = group.iter().map(|&i| of(after, i)).collect();
-    for &i in group.iter().filter(|&&i| i != label.component) {
-        if let Some(at) = left.iter().position(|&s| s == of(before, i)) {
-            left.remove(at);
-        }
-    }
-    let moved = left.first().copied().unwrap_or(of(before, label.component));
-    let mut members: Vec<((u32, u32), usize)> = group
-        .iter()
-        .map(|&i| {
-            let state = if i == label.component {
-                moved
-            } else {
-                of(before, i)
-            };
-            (state, who[i])
-        })
-        .collect();
-    members.sort_by_key(|member| member.0);
-    for (&component, member) in group.iter().zip(members) {
-        who[component] = member.1;
-    }
 }

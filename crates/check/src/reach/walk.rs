@@ -276,7 +276,7 @@ impl<'f> Space for TsoSpace<'f, '_> {
                 }
             }
         }
-        self.look_for_errors(view, row, out);
+        self.look_for_errors(view, buffers, row, out);
         let flushed = row[frame.width()..].iter().all(|&buffer| buffer == 0);
         if flushed {
             let all_ended = (0..frame.thread_count())
@@ -329,11 +329,20 @@ impl<'f> Space for TsoSpace<'f, '_> {
 
 impl TsoSpace<'_, '_> {
     /// Threads that are about to run into an error of the program.
-    fn look_for_errors(&self, view: &mut View<'_>, row: &[u32], out: &mut Successors<'_>) {
+    fn look_for_errors(
+        &self,
+        view: &mut View<'_>,
+        buffers: &mut BufferView<'_>,
+        row: &[u32],
+        out: &mut Successors<'_>,
+    ) {
         let frame = self.frame;
         let atomic = frame.atomic_thread(view, row);
         for (instance, &code) in frame.codes.iter().enumerate() {
-            if atomic.is_some_and(|only| only != instance) {
+            // Who waits for its buffer does not come to the error yet.
+            if atomic.is_some_and(|only| only != instance)
+                || buffers.drains(row[self.buffer_component(instance)])
+            {
                 continue;
             }
             let local = LocalId(row[instance]);

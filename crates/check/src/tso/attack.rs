@@ -7,6 +7,7 @@ use palisade_explore::{Space, Successors};
 use palisade_lang::{LocationId, Order, Value};
 use palisade_threads::{ActionKind, Footprint, LocalId, View};
 
+use super::guide::Guide;
 use super::overtake::overtaking_loads;
 use crate::sc::{StepLabel, execute, persistent_set};
 use crate::state::Frame;
@@ -79,6 +80,8 @@ pub(crate) struct Layout {
     pub store: usize,
     /// See `store`.
     pub load: usize,
+    /// What the guide remembers of the attacker's way, if there is one.
+    pub history: usize,
     /// The number of components.
     pub width: usize,
 }
@@ -99,7 +102,8 @@ impl Layout {
             phase: target + 1,
             store: target + 2,
             load: target + 3,
-            width: target + 4,
+            history: target + 4,
+            width: target + 5,
         }
     }
 }
@@ -120,6 +124,8 @@ pub(crate) struct AttackSpace<'f, 'p> {
     look_ahead: bool,
     /// Tell attacks apart, to find each.
     all: bool,
+    /// Which ways from `st_A` to `ld_A` are wanted; all of them without it.
+    pub guide: Option<&'f Guide>,
     /// Whether an error of the program was seen in `τ1`.
     pub error_seen: AtomicBool,
 }
@@ -162,6 +168,7 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
             partial_order,
             look_ahead,
             all,
+            guide: None,
             error_seen: AtomicBool::new(false),
         }
     }
@@ -340,6 +347,7 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                     if order == Order::SeqCst
                         || inside.is_some()
                         || !self.may_begin[instance][taken.transition as usize]
+                        || !self.may_pass(view, code, next)
                     {
                         continue;
                     }
@@ -356,6 +364,9 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                     worker.row[self.layout.buffer + location.index()] = value + 1;
                     worker.row[self.layout.target] = location.0 + 1;
                     worker.row[self.layout.phase] = Phase::Alone as u32;
+                    if let Some(guide) = self.guide {
+                        worker.row[self.layout.history] = guide.begin(code, taken.transition);
+                    }
                     if self.all {
                         worker.row[self.layout.store] =
                             self.first_instruction[code] + taken.transition + 1;
@@ -365,6 +376,14 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                 }
             }
         }
+    }
+
+    /// Whether the guide lets an attacker stand here.
+    fn may_pass(&self, view: &mut View<'_>, code: usize, local: LocalId) -> bool {
+        self.guide.is_none_or(|guide| {
+            view.point(code, local)
+                .is_none_or(|point| guide.may_pass(code, point))
+        })
     }
 
     /// Whether an attack by this thread may begin with its next step, and others may take part.
@@ -453,7 +472,17 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                 }
                 .encode(point)
             };
-            if let Some(location) = from_memory {
+            let mut history = row[layout.history];
+            let mut may_end = true;
+            if let Some(guide) = self.guide
+                && taken.kind.location().is_some()
+            {
+                history = guide.go_on(history, code, taken.transition, buffered.is_some());
+                may_end = guide.may_end(history);
+            }
+            if let Some(location) = from_memory
+                && may_end
+            {
                 self.begin_chain(view, &mut worker.row, row, attacker, location);
                 if self.all {
                     worker.row[layout.load] = self.first_instruction[code] + taken.transition + 1;
@@ -468,12 +497,13 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
             for outcome in 0..outcomes {
                 let next = view.resume(code, local, action, read)[outcome];
                 let loads = self.may_overtake(view, code, next);
-                if loads == 0 {
+                if loads == 0 || !self.may_pass(view, code, next) {
                     continue;
                 }
                 worker.row.clear();
                 worker.row.extend_from_slice(row);
                 worker.row[attacker] = next.0;
+                worker.row[layout.history] = history;
                 worker.row[layout.phase] = Phase::Alone as u32;
                 if let Some((location, value)) = buffered {
                     worker.row[layout.buffer + location.index()] = value;
@@ -509,6 +539,7 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
         to[attacker] = 0;
         to[layout.levels + loaded.index()] = level::LOAD;
         to[layout.phase] = Phase::Chain as u32;
+        to[layout.history] = 0;
         // With roles gone, all groups may be out of order.
         for group in &self.frame.groups {
             self.sort_group_of(to, group[0]);
@@ -688,8 +719,8 @@ impl<'f> Space for AttackSpace<'f, '_> {
                 out.report(self.kind(row));
                 return;
             }
-            // The attack with an earlier load is feasible: that is enough, unless each attack is wanted.
-            if !self.all {
+            // The attack with an earlier load is feasible: that is enough, unless each attack is wanted, or a certain way.
+            if !self.all && self.guide.is_none() {
                 return;
             }
         }

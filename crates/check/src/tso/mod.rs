@@ -54,11 +54,12 @@
 //! the steps that go before it in the normal form must still be possible; so a store that a load may overtake, to a location
 //! that others may access, makes its thread unfit for such a set. (Where nobody else may access its location, no cycle is closed by it.)
 
-mod attack;
-mod filter;
+pub(crate) mod attack;
+pub(crate) mod filter;
+pub(crate) mod guide;
 pub mod instrument;
 pub(crate) mod overtake;
 pub(crate) mod robust;
 pub(crate) mod trf;
 pub(crate) mod values;
-mod witness;
+pub(crate) mod witness;

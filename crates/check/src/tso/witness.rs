@@ -14,15 +14,15 @@ use crate::state::Frame;
 
 /// The run `τ1 · isu(st_A) · τ2 · ld_A · τ3 · st_A · τ4`.
 #[derive(Debug)]
-struct AttackRun {
+pub(crate) struct AttackRun {
     /// Everything up to the last step of `τ3`; the attacker's delayed stores are issued only.
-    steps: Vec<RunStep>,
+    pub steps: Vec<RunStep>,
     /// The step that issues `st_A`.
-    store: usize,
+    pub store: usize,
     /// The step that is `ld_A`.
-    load: usize,
+    pub load: usize,
     /// The attacker.
-    attacker: usize,
+    pub attacker: usize,
 }
 
 /// The witness for a finding of the search.
@@ -75,7 +75,7 @@ pub(crate) fn witness(
 }
 
 /// Replays a path. Interchangeable threads were sorted in every state: here each gets its identity back.
-fn replay(
+pub(crate) fn replay(
     space: &AttackSpace<'_, '_>,
     view: &mut View<'_>,
     finding: &Finding,

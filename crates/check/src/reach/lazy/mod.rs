@@ -1,0 +1,225 @@
+//! Algorithm 1 of *Lazy TSO Reachability*: SC reachability of a program that is extended, round after round, by TSO behaviour that an oracle says SC lacks.
+//!
+//! A round walks the program under SC. What is found is a run of the original program under TSO ([`witness`]). Otherwise the [`oracle`] names
+//! sequences of stores and loads, and the program is extended by them ([`extend`]). If it names none, SC has all that TSO has.
+//!
+//! - **Loop-free programs** are extended by section 3 of the paper: the delayed store is replaced, so the same sequence cannot be named again, and the
+//!   search ends.
+//! - **Programs with loops** are extended by section 5: the sequence is added, the store stays. The oracle is told which
+//!   sequences it has named before. Where it names no other, that says nothing (the store is still there, and robust the program is not), and
+//!   this search gives up. Where a thread can store again and again, each round also asks for a sequence with twice as many stores as the round before.
+//!
+//! All sequences that the oracle names at once are tried one by one first, side by side, and then all together.
+
+mod extend;
+mod oracle;
+mod witness;
+
+use palisade_memory::Witness;
+
+use super::{Context, Round, as_tso_run};
+use crate::state::Frame;
+use crate::{Answer, Options, Verdict};
+use extend::{Extended, Sequence, Variant};
+use oracle::Known;
+
+/// More sequences than this are not tried one by one.
+const MOST_ALONE: usize = 8;
+
+/// The lazy search.
+pub(crate) struct Lazy {
+    extended: Extended,
+    variant: Variant,
+    /// Whether longer and longer sequences are asked for.
+    longer: bool,
+    known: Known,
+    /// What the oracle has named and is not part of the program yet.
+    named: Vec<Sequence>,
+    /// How many rounds are over.
+    rounds: u32,
+}
+
+impl Lazy {
+    pub fn new(context: &Context<'_, '_>) -> Self {
+        let variant = match oracle::is_cyclic(context.program) {
+            true => Variant::Add,
+            false => Variant::Replace,
+        };
+        Lazy {
+            extended: Extended::new(context.program),
+            variant,
+            longer: variant == Variant::Add && oracle::stores_without_end(context.program),
+            known: Known::default(),
+            named: Vec::new(),
+            rounds: 0,
+        }
+    }
+
+    /// Lines 3 to 10 of the algorithm.
+    pub fn round(&mut self, context: &mut Context<'_, '_>) -> Round {
+        context.count_round();
+        self.rounds += 1;
+        let walked = match self.rounds {
+            1 => self.walk_original(context),
+            _ => self.extend(context),
+        };
+        match walked {
+            Round::Undecided => self.ask(context),
+            other => other,
+        }
+    }
+
+    /// The program as it was given.
+    fn walk_original(&mut self, context: &mut Context<'_, '_>) -> Round {
+        let mut answer = crate::safe::check(context.program, context.options, context.control);
+        context.add(&answer);
+        match answer.verdict {
+            Verdict::Holds => Round::Undecided,
+            Verdict::Unknown(_) => Round::Decided(answer),
+            Verdict::Violated => {
+                answer.witnesses.iter_mut().for_each(as_tso_run);
+                answer.notes.push("it happens under SC already".into());
+                Round::Decided(answer)
+            }
+        }
+    }
+
+    /// The program with what the oracle has named.
+    fn extend(&mut self, context: &mut Context<'_, '_>) -> Round {
+        let named = std::mem::take(&mut self.named);
+        let mut all: Option<Extended> = None;
+        let mut alone = Vec::new();
+        for sequence in &named {
+            if let Some(extended) = self.extended.extend(sequence, self.variant) {
+                alone.push(extended);
+            }
+            // Another sequence may have replaced a store of this one. Then it is not a sequence of the program any more.
+            let base = all.as_ref().unwrap_or(&self.extended);
+            if let Some(extended) = base.extend(sequence, self.variant) {
+                all = Some(extended);
+            }
+        }
+        let Some(all) = all else {
+            return Round::GaveUp("a sequence of stores and loads cannot be emulated".into());
+        };
+        if alone.len() > 1 && alone.len() <= MOST_ALONE {
+            match side_by_side(context, &alone) {
+                Round::Undecided => {}
+                other => return other,
+            }
+        }
+        let walked = walk(context, &all, &context.remaining());
+        self.extended = all;
+        conclude(context, walked)
+    }
+
+    /// Asks the oracle for more.
+    fn ask(&mut self, context: &mut Context<'_, '_>) -> Round {
+        let mut guides = Vec::new();
+        match self.variant {
+            Variant::Replace => guides.push(None),
+            Variant::Add if self.rounds == 1 => guides.push(None),
+            Variant::Add => {
+                guides.push(Some(self.known.guide(&self.extended, 0)));
+                if self.longer && self.rounds < 20 {
+                    let least = 1 << (self.rounds - 1);
+                    guides.push(Some(self.known.guide(&self.extended, least)));
+                }
+            }
+        }
+        for guide in &guides {
+            let options = context.remaining();
+            let (mut answer, named) =
+                oracle::ask(&self.extended, guide.as_ref(), &options, context.control);
+            context.add(&answer);
+            match answer.verdict {
+                Verdict::Holds if guide.is_none() => {
+                    answer.notes.push(match self.rounds {
+                        1 => "safe under SC, and robust: TSO adds nothing".into(),
+                        rounds => format!(
+                            "{rounds} rounds of extensions, safe under SC, and robust: TSO adds nothing more"
+                        ),
+                    });
+                    return Round::Decided(answer);
+                }
+                Verdict::Unknown(_) => return Round::Decided(answer),
+                Verdict::Holds | Verdict::Violated => {}
+            }
+            for sequence in named {
+                if !self.named.contains(&sequence) {
+                    self.known.learn(&self.extended, &sequence);
+                    self.named.push(sequence);
+                }
+            }
+        }
+        match self.named.is_empty() {
+            true => Round::GaveUp(
+                "every sequence of stores and loads that makes a difference has been tried".into(),
+            ),
+            false => Round::Undecided,
+        }
+    }
+}
+
+/// What the walk of an extended program has come to: its answer, and the run if it found one.
+type Walked = (Answer, Option<Option<Witness>>);
+
+/// Walks extended programs, as many at once as there are searching threads. What counts is the first in order that finds something, so the
+/// answer does not depend on how many there are.
+fn side_by_side(context: &mut Context<'_, '_>, programs: &[Extended]) -> Round {
+    let options = Options {
+        jobs: 1,
+        ..context.remaining()
+    };
+    for chunk in programs.chunks(context.options.jobs.max(1)) {
+        let shared: &Context<'_, '_> = context;
+        let options = &options;
+        let walked: Vec<Walked> = std::thread::scope(|scope| {
+            let walks: Vec<_> = chunk
+                .iter()
+                .map(|extended| scope.spawn(move || walk(shared, extended, options)))
+                .collect();
+            walks.into_iter().filter_map(|w| w.join().ok()).collect()
+        });
+        for walked in walked {
+            match conclude(context, walked) {
+                Round::Undecided => {}
+                other => return other,
+            }
+        }
+    }
+    Round::Undecided
+}
+
+/// Walks an extended program under SC.
+fn walk(context: &Context<'_, '_>, extended: &Extended, options: &Options) -> Walked {
+    let frame = Frame::new(&extended.program, &options.reductions);
+    let (outcome, answer) = crate::safe::walk(&frame, options, context.control);
+    let witness = outcome.findings.first().map(|finding| {
+        let mut view = frame.threads.view();
+        witness::witness(context.program, extended, &frame, &mut view, finding)
+    });
+    (answer, witness)
+}
+
+fn conclude(context: &mut Context<'_, '_>, (mut answer, witness): Walked) -> Round {
+    context.add(&answer);
+    match witness {
+        Some(Some(witness)) => {
+            answer.verdict = Verdict::Violated;
+            answer.witnesses.push(witness);
+            Round::Decided(answer)
+        }
+        Some(None) => {
+            debug_assert!(
+                false,
+                "a path of an extended program is a run of the original one"
+            );
+            Round::GaveUp("what was found under SC could not be made into a run under TSO".into())
+        }
+        None => match answer.verdict {
+            Verdict::Unknown(_) => Round::Decided(answer),
+            _ => Round::Undecided,
+        },
+    }
+}
