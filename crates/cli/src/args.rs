@@ -2,7 +2,7 @@
 
 use crate::limits::{parse_memory, parse_timeout};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use palisade_check::Abstraction;
+use palisade_check::{Abstraction, Route};
 use palisade_lang::Language;
 use palisade_memory::{Criterion, Model};
 use std::path::PathBuf;
@@ -234,6 +234,10 @@ pub struct SearchArgs {
     #[arg(long, value_enum, value_name = "HOW")]
     pub seqcst: Option<SeqCst>,
 
+    /// How reachability under TSO is decided (`reach`, and the criterion `safe`); to compare ways, not to be faster.
+    #[arg(long, value_enum, value_name = "ROUTE")]
+    pub route: Option<RouteName>,
+
     /// Do not run steps that touch no memory together with the step before them.
     #[arg(long)]
     pub no_local_steps: bool,
@@ -377,6 +381,29 @@ pub enum Target {
 pub enum SeqCst {
     /// Fence, access, fence.
     Fences,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteName {
+    /// The lazy search and walks with store buffers in turn, which is what happens anyway.
+    Any,
+    /// Sequential consistency for a program that is extended again and again by what robustness lacks.
+    Lazy,
+    /// Walks with longer and longer store buffers, exact up to a length and as sets beyond it.
+    Buffers,
+    /// One walk with store buffers as long as the text allows; undecided where it allows any length.
+    Bounded,
+}
+
+impl From<RouteName> for Route {
+    fn from(name: RouteName) -> Self {
+        match name {
+            RouteName::Any => Route::Any,
+            RouteName::Lazy => Route::Lazy,
+            RouteName::Buffers => Route::Buffers,
+            RouteName::Bounded => Route::Bounded,
+        }
+    }
 }
 
 impl From<ModelName> for Model {

@@ -1,5 +1,6 @@
 //! Which criteria have a meaning under which model, in the user's words.
 
+use crate::args::RouteName;
 use palisade_check::QUESTIONS;
 use palisade_memory::{Criterion, Model};
 
@@ -31,4 +32,17 @@ pub fn complaint(model: Model, criterion: Criterion) -> Option<String> {
         ));
     }
     Some(text)
+}
+
+/// What to say about `--route` where nothing is asked that it is about. No criterion stands for all.
+pub fn route_complaint(
+    route: Option<RouteName>,
+    model: Model,
+    criterion: Option<Criterion>,
+) -> Option<String> {
+    let fits = model == Model::Tso && criterion.is_none_or(|c| c == Criterion::Safe);
+    (route.is_some() && !fits).then(|| {
+        "`--route` is about reachability under TSO: it needs `--model tso` and the criterion `safe`"
+            .to_owned()
+    })
 }

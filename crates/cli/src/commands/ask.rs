@@ -6,7 +6,7 @@ use crate::limits;
 use crate::output::{Closed, Output};
 use crate::picture::PictureFile;
 use crate::progress::ProgressLine;
-use palisade_check::{Control, Options, Reductions};
+use palisade_check::{Control, Options, Reductions, Route};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_report::{Failure, FileReport, Findings, Question, Status, json, sarif, text};
@@ -186,6 +186,7 @@ pub fn options(model: Model, criterion: Criterion, all: bool, search: &SearchArg
         all,
         seqcst_as_fences: search.seqcst.is_some(),
         abstraction: search.abstraction.unwrap_or_default(),
+        route: search.route.map_or(Route::Any, Route::from),
         ..Options::new(model, criterion)
     }
 }

@@ -20,6 +20,9 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
     if let Some(complaint) = args.search.complaint(criterion) {
         return output.complain(&complaint);
     }
+    if let Some(complaint) = pairs::route_complaint(args.search.route, model, criterion) {
+        return output.complain(&complaint);
+    }
     let decide = |program: &Program, criterion: Criterion, control: &Control<'_>| {
         let options = options(model, criterion, args.all, &args.search);
         check(program, &options, control)

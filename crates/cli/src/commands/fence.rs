@@ -26,6 +26,9 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
     if let Some(complaint) = args.search.complaint(Some(criterion)) {
         return output.complain(&complaint);
     }
+    if let Some(complaint) = pairs::route_complaint(args.search.route, model, Some(criterion)) {
+        return output.complain(&complaint);
+    }
     if args.write && args.input.files.iter().any(|file| input::is_stdin(file)) {
         return output.complain("`--write` cannot write back to standard input");
     }

@@ -3,6 +3,7 @@
 use super::ask::{Asking, options};
 use crate::args::ReachArgs;
 use crate::output::Output;
+use crate::pairs;
 use palisade_check::{Control, check};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
@@ -11,6 +12,10 @@ use palisade_report::{Failure, Findings, Question, Status};
 pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
     let model = Model::from(args.model);
     if let Some(complaint) = args.search.complaint(Some(Criterion::Safe)) {
+        return output.complain(&complaint);
+    }
+    let safe = Some(Criterion::Safe);
+    if let Some(complaint) = pairs::route_complaint(args.search.route, model, safe) {
         return output.complain(&complaint);
     }
     let options = options(model, Criterion::Safe, false, &args.search);
