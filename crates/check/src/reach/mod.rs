@@ -110,19 +110,22 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     context.finish(answer)
 }
 
-/// Both ways in turn, beginning with the lazy one.
+/// Both ways in turn. The lazy one has a start of two rounds: the first decides what is robust or goes wrong under SC already, and a delay that does
+/// harm is nearly always found in the second, in fewer states than with buffers.
 fn any(context: &mut Context<'_, '_>) -> Answer {
     let mut lazy = Some(Lazy::new(context));
-    let mut exact = None;
+    let mut exact: Option<Exact<'_>> = None;
+    let mut round = 0;
     rounds(context, |context| {
+        round += 1;
         match lazy.as_mut().map(|lazy| lazy.round(context)) {
             Some(Round::Decided(answer)) => return Round::Decided(answer),
             Some(Round::GaveUp(_)) => lazy = None,
+            Some(Round::Undecided) if round == 1 => return Round::Undecided,
             Some(Round::Undecided) | None => {}
         }
-        exact
-            .get_or_insert_with(|| Exact::new(context))
-            .round(context)
+        let exact = exact.get_or_insert_with(|| Exact::new(context));
+        exact.round(context)
     })
 }
 

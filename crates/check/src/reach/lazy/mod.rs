@@ -137,7 +137,7 @@ impl Lazy {
                     answer.notes.push(match self.rounds {
                         1 => "safe under SC, and robust: TSO adds nothing".into(),
                         rounds => format!(
-                            "{rounds} rounds of extensions, safe under SC, and robust: TSO adds nothing more"
+                            "with the delays that matter emulated in {rounds} rounds, safe under SC and robust: TSO adds no more"
                         ),
                     });
                     return Round::Decided(answer);
