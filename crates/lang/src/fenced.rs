@@ -1,6 +1,7 @@
-//! Fences written into the user's own text, with comments and layout kept.
+//! Fences and other repairs written into the user's own text, with comments and layout kept.
 
-use crate::program::{Language, PlaceId, PlaceKind, PointId, Program};
+use crate::program::{Language, Op, PlaceId, PlaceKind, PointId, Program};
+use crate::repair::Repair;
 use crate::source::Span;
 
 /// The program's text with a fence at each of these places: what [`Program::with_fences`] does to the program, done to its text.
@@ -8,23 +9,90 @@ use crate::source::Span;
 /// A label that some `goto` names stays before the fence, so that whoever jumps there executes it; any other label stays with its
 /// statement. On failure, says why the language has no way to write it.
 pub fn fenced_text(program: &Program, places: &[PlaceId]) -> Result<String, String> {
+    let repairs: Vec<Repair> = places.iter().map(|place| Repair::Fence(*place)).collect();
+    repaired_text(program, &repairs)
+}
+
+/// The program's text with these repairs: what [`Program::repaired`] does to the program, done to its text.
+pub fn repaired_text(program: &Program, repairs: &[Repair]) -> Result<String, String> {
     let mut edits = Vec::new();
-    for (index, place) in program.places.iter().enumerate() {
-        let id = PlaceId(index as u32);
-        if !places.contains(&id) {
-            continue;
-        }
-        match (program.language, place.kind) {
-            (Language::Litmus, _) => {
-                return Err("fences cannot be written into litmus tests yet".to_owned());
+    for repair in repairs {
+        match *repair {
+            Repair::Fence(id) => {
+                let place = &program.places[id.index()];
+                match (program.language, place.kind) {
+                    (Language::Litmus, _) => {
+                        return Err("fences cannot be written into litmus tests yet".to_owned());
+                    }
+                    (_, PlaceKind::BeforeStatement) => {
+                        edits.push(before_statement(program, place.span));
+                    }
+                    (_, PlaceKind::BlockEnd) => edits.push(at_block_end(program, place.span)),
+                    (_, PlaceKind::State) => split_state(program, id, &mut edits)?,
+                }
             }
-            (_, PlaceKind::BeforeStatement) => edits.push(before_statement(program, place.span)),
-            (_, PlaceKind::BlockEnd) => edits.push(at_block_end(program, place.span)),
-            (_, PlaceKind::State) => split_state(program, id, &mut edits)?,
+            Repair::Rmw(span) => rewrite_access(program, span, false, &mut edits)?,
+            Repair::SeqCst(span) => rewrite_access(program, span, true, &mut edits)?,
+            // It stands there already.
+            Repair::Keep(_) => {}
         }
     }
     edits.sort_by_key(|edit| (edit.at, edit.order));
     Ok(apply(program.source.text(), &edits))
+}
+
+/// The program's text without these fences: what [`Program::without_fences`] does to the program, done to its text.
+pub fn text_without_fences(program: &Program, fences: &[Span]) -> Result<String, String> {
+    let text = program.source.text();
+    let mut edits = Vec::new();
+    for &span in fences {
+        let (start, end) = (span.start as usize, span.end as usize);
+        edits.push(match program.language {
+            Language::Litmus => {
+                return Err("fences cannot be taken out of litmus tests yet".to_owned());
+            }
+            Language::Trencher => {
+                let (at, removed) = token(text, span, 3)
+                    .ok_or_else(|| "this fence is not where it should be".to_owned())?;
+                Edit {
+                    at,
+                    removed,
+                    text: "noop".to_owned(),
+                    order: (0, 0),
+                }
+            }
+            // A label needs a statement.
+            _ if !labels_before(program, start).0.is_empty() => Edit {
+                at: start,
+                removed: end - start,
+                text: "skip;".to_owned(),
+                order: (0, 0),
+            },
+            _ => without_statement(text, start, end),
+        });
+    }
+    edits.sort_by_key(|edit| (edit.at, edit.order));
+    Ok(apply(text, &edits))
+}
+
+/// Takes a statement out, with its line if nothing else is in it.
+fn without_statement(text: &str, start: usize, end: usize) -> Edit {
+    let rest = &text[end..];
+    let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    let after = &rest[blanks..];
+    let line_end = ["\r\n", "\n"].iter().find(|e| after.starts_with(**e));
+    let (at, end) = match (indentation(text, start), line_end) {
+        (Some(before), Some(newline)) => (start - before.len(), end + blanks + newline.len()),
+        // The last of its line: what stands before it is followed by nothing.
+        (None, Some(_)) => (text[..start].trim_end_matches([' ', '\t']).len(), end),
+        _ => (start, end + blanks),
+    };
+    Edit {
+        at,
+        removed: end - at,
+        text: String::new(),
+        order: (0, 0),
+    }
 }
 
 /// Puts `text` in the place of `removed` bytes.
@@ -32,8 +100,9 @@ struct Edit {
     at: usize,
     removed: usize,
     text: String,
-    /// Which of two edits at the same offset comes first: what belongs before a statement comes before what changes it.
-    order: u8,
+    /// Which of two edits at the same offset comes first: what ends an access, then what belongs before a statement, then what changes it.
+    /// Of two ends, that of the inner access comes first, which begins later.
+    order: (u8, i64),
 }
 
 fn apply(text: &str, edits: &[Edit]) -> String {
@@ -53,7 +122,7 @@ fn insertion(at: usize, text: String) -> Edit {
         at,
         removed: 0,
         text,
-        order: 0,
+        order: (1, 0),
     }
 }
 
@@ -173,20 +242,20 @@ fn split_state(program: &Program, place: PlaceId, edits: &mut Vec<Edit>) -> Resu
             continue;
         }
         for transition in thread.outgoing(PointId(index as u32)) {
-            let (at, length) = second_token(text, transition.span).ok_or_else(unknown)?;
+            let (at, length) = token(text, transition.span, 1).ok_or_else(unknown)?;
             edits.push(Edit {
                 at,
                 removed: length,
                 text: twin.clone(),
-                order: 1,
+                order: (3, 0),
             });
         }
     }
     Ok(())
 }
 
-/// The second token of `transition FROM TO …`: offset and length. `#` begins a comment to the end of the line.
-fn second_token(text: &str, span: Span) -> Option<(usize, usize)> {
+/// A token of `transition FROM TO …`, counted from 0: offset and length. `#` begins a comment to the end of the line.
+fn token(text: &str, span: Span, wanted: usize) -> Option<(usize, usize)> {
     let end = span.end as usize;
     let mut at = span.start as usize;
     let mut tokens = 0;
@@ -201,12 +270,141 @@ fn second_token(text: &str, span: Span) -> Option<(usize, usize)> {
             let length = rest
                 .find(|c: char| c.is_whitespace() || c == '#')
                 .unwrap_or(rest.len());
-            tokens += 1;
-            if tokens == 2 {
+            if tokens == wanted {
                 return Some((at, length));
             }
+            tokens += 1;
             at += length;
         }
+    }
+    None
+}
+
+/// Turns a store into an exchange (or, with `seqcst`, into a `seqcst` store), or a load into an addition of 0.
+fn rewrite_access(
+    program: &Program,
+    span: Span,
+    seqcst: bool,
+    edits: &mut Vec<Edit>,
+) -> Result<(), String> {
+    let cannot = || {
+        let at = program.source.line_column(span.start);
+        format!("the access at {at} cannot be written as a read-modify-write in this language")
+    };
+    let (exchange, add) = match program.language {
+        Language::Pal => ("xchg(", "fadd("),
+        Language::Tpl => ("exchange(", "FADD("),
+        Language::Trencher | Language::Litmus => return Err(cannot()),
+    };
+    let all = program.threads.iter().flat_map(|t| &t.transitions);
+    let is_store = all
+        .filter(|t| t.span == span)
+        .find_map(|t| match t.op {
+            Op::Store { .. } => Some(true),
+            Op::Load { .. } => Some(false),
+            _ => None,
+        })
+        .ok_or_else(cannot)?;
+    let text = program.source.slice(span);
+    let base = span.start as usize;
+    let (mut begin, end) = (0, text.trim_end_matches(';').trim_end().len());
+    let opener = |at: usize, word: &str| Edit {
+        at: base + at,
+        removed: 0,
+        text: word.to_owned(),
+        order: (2, -i64::from(span.end)),
+    };
+    let closer = |at: usize, word: &str| Edit {
+        at: base + at,
+        removed: 0,
+        text: word.to_owned(),
+        order: (0, -i64::from(span.start)),
+    };
+    let change = |from: usize, to: usize, word: &str| Edit {
+        at: base + from,
+        removed: to - from,
+        text: word.to_owned(),
+        order: (3, 0),
+    };
+    // `unlock(x)` stores 0.
+    if is_store && program.language == Language::Tpl && text.starts_with("unlock") {
+        edits.push(change(0, text.find('(').ok_or_else(cannot)? + 1, exchange));
+        edits.push(closer(text[..end].rfind(')').ok_or_else(cannot)?, ", 0"));
+        return Ok(());
+    }
+    // `r = x.load();` is one instruction there.
+    if !is_store && program.language == Language::Tpl {
+        let assign = top_level(text, "=").ok_or_else(cannot)?;
+        begin = skip_blanks(text, assign + 1);
+    }
+    let word = if is_store { "store" } else { "load" };
+    // `place . word (`: the place's end and what stands behind the parenthesis.
+    let method = top_level(&text[begin..end], ".").and_then(|dot| {
+        let dot = begin + dot;
+        let name = skip_blanks(text, dot + 1);
+        let open = skip_blanks(text, name + word_length(&text[name..]));
+        let is_it = &text[name..name + word_length(&text[name..])] == word;
+        (is_it && text[open..].starts_with('(')).then_some((dot, open + 1))
+    });
+    match (is_store, method, seqcst) {
+        (true, Some((dot, arguments)), false) => {
+            edits.push(opener(begin, exchange));
+            edits.push(change(dot, arguments, ", "));
+        }
+        (true, Some(_), true) => {
+            let close = text[..end].rfind(')').ok_or_else(cannot)?;
+            edits.push(closer(close, ", seqcst"));
+        }
+        (true, None, _) => {
+            let assign = top_level(text, "=").ok_or_else(cannot)?;
+            let value = assign + 1 + text[assign + 1..].len()
+                - text[assign + 1..].trim_start_matches([' ', '\t']).len();
+            let place = text[..assign].trim_end_matches([' ', '\t']).len();
+            if seqcst {
+                edits.push(change(place, value, ".store("));
+                edits.push(closer(end, ", seqcst)"));
+            } else {
+                edits.push(opener(begin, exchange));
+                edits.push(change(place, value, ", "));
+                edits.push(closer(end, ")"));
+            }
+        }
+        (false, Some((dot, _)), _) => {
+            let close = text[..end].rfind(')').ok_or_else(cannot)?;
+            edits.push(opener(begin, add));
+            edits.push(change(dot, close, ", 0"));
+        }
+        (false, None, _) => {
+            edits.push(opener(begin, add));
+            edits.push(closer(end, ", 0)"));
+        }
+    }
+    Ok(())
+}
+
+/// Where a sign stands outside all brackets and comments; `=` is not part of a comparison.
+fn top_level(text: &str, sign: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut depth = 0usize;
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        if rest.starts_with(b"//") || rest.starts_with(b"/*") {
+            at = skip_blanks(text, at);
+            continue;
+        }
+        if depth == 0 && rest.starts_with(sign.as_bytes()) {
+            let beside = |other: Option<&u8>| other.is_some_and(|b| b"=!<>".contains(b));
+            if sign != "=" || !(beside(rest.get(1)) || at > 0 && beside(bytes.get(at - 1))) {
+                return Some(at);
+            }
+        }
+        match rest[0] {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
     }
     None
 }
@@ -305,6 +503,69 @@ mod tests {
             fenced("a.tpl", text, &[4, 5]),
             "global x;\nfn p {\n  local r;\n  l: fence; r = x.load();\n  fence;\n  if (r) goto l;\n}\n"
         );
+    }
+
+    #[test]
+    fn accesses_become_read_modify_writes() {
+        let text = "shared x, y[2], p;\nthread t {\n  x = y[x]; // c\n  y[0].store(*p);\n  *p = 1;\n  \
+                    if x == 1 && y[1].load() != x { x = 0; }\n}\n";
+        let program = program("a.pal", text);
+        let repairs = program.rmw_repairs();
+        let new = repaired_text(&program, &repairs).unwrap();
+        assert_eq!(
+            new,
+            "shared x, y[2], p;\nthread t {\n  xchg(x, fadd(y[fadd(x, 0)], 0)); // c\n  \
+             xchg(y[0], fadd(*fadd(p, 0), 0));\n  xchg(*fadd(p, 0), 1);\n  \
+             if fadd(x, 0) == 1 && fadd(y[1], 0) != fadd(x, 0) { xchg(x, 0); }\n}\n"
+        );
+        let again = self::program("a.pal", &new);
+        same_program(&program.repaired(&repairs), &again).unwrap();
+    }
+
+    #[test]
+    fn stores_become_seqcst() {
+        let text = "shared x, y;\nthread t {\n  x = y;\n  y.store(2);\n}\n";
+        let program = program("a.pal", text);
+        let repairs = program.order_repairs();
+        let new = repaired_text(&program, &repairs).unwrap();
+        assert_eq!(
+            new,
+            "shared x, y;\nthread t {\n  x.store(y, seqcst);\n  y.store(2, seqcst);\n}\n"
+        );
+        let again = self::program("a.pal", &new);
+        same_program(&program.repaired(&repairs), &again).unwrap();
+    }
+
+    #[test]
+    fn accesses_of_toy_programs() {
+        let text = "global x, l;\nfn p {\n  local r;\n  lock(l);\n  r = x.load();\n  x.store(r + 1);\n  unlock(l);\n}\n";
+        let program = program("a.tpl", text);
+        let repairs = program.rmw_repairs();
+        let new = repaired_text(&program, &repairs).unwrap();
+        assert_eq!(
+            new,
+            "global x, l;\nfn p {\n  local r;\n  lock(l);\n  r = FADD(x, 0);\n  exchange(x, r + 1);\n  exchange(l, 0);\n}\n"
+        );
+        let again = self::program("a.tpl", &new);
+        same_program(&program.repaired(&repairs), &again).unwrap();
+    }
+
+    #[test]
+    fn fences_are_taken_out() {
+        let text = "shared x;\nthread t {\n  x = 1;\n  fence;\n  fence; // why\n  l: fence; x = 2; fence;\n  x = 3; fence; x = 4;\n}\nnever t@l;\n";
+        let program = program("a.pal", text);
+        let fences = program.existing_fences();
+        let new = text_without_fences(&program, &fences).unwrap();
+        assert_eq!(
+            new,
+            "shared x;\nthread t {\n  x = 1;\n  // why\n  l: skip; x = 2;\n  x = 3; x = 4;\n}\nnever t@l;\n"
+        );
+        let again = self::program("a.pal", &new);
+        same_program(&program.without_fences(&fences), &again).unwrap();
+        let text = "thread t\ninitial q\ntransition q r mfence # m\ntransition r s write 1 0\nend\n";
+        let program = self::program("a.txt", text);
+        let new = text_without_fences(&program, &program.existing_fences()).unwrap();
+        assert_eq!(new, text.replace("mfence", "noop"));
     }
 
     /// At each single place of each program that comes with the project.

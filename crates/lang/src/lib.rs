@@ -15,6 +15,7 @@ pub mod parse;
 pub mod print;
 pub mod program;
 mod ranges;
+mod repair;
 pub mod source;
 pub mod tpl;
 pub mod trencher;
@@ -22,11 +23,12 @@ pub mod values;
 
 pub use equal::same_program;
 pub use expr::{BinaryOp, Domain, Expr, ProgramError, Relation, UnaryOp, Value};
-pub use fenced::fenced_text;
+pub use fenced::{fenced_text, repaired_text, text_without_fences};
 pub use parse::{ParseOptions, Parsed, parse};
 pub use program::{
     Address, Copies, CopyNaming, CopyRef, Instance, Label, LabelId, LabelRef, Language, Location,
     LocationId, Never, Op, Order, Place, PlaceId, PlaceKind, Point, PointId, Program, Register,
     RegisterExpr, RegisterId, RmwAction, StateAtom, Thread, ThreadId, Transition,
 };
+pub use repair::{Repair, Site};
 pub use source::{Diagnostic, LineColumn, Severity, Source, Span};
