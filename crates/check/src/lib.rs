@@ -47,6 +47,19 @@ pub struct Progress {
     pub memory_bytes: u64,
     /// Questions answered and questions in all, where a check asks several.
     pub queries: (u64, u64),
+    /// Where this check is one of many that look for the cheapest fences: how far those have come.
+    pub rounds: Option<Rounds>,
+}
+
+/// How far a search for the cheapest fences has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rounds {
+    /// Violations that every proposal prevents from now on.
+    pub violations: u64,
+    /// No cheaper set is enough.
+    pub lower_bound: u64,
+    /// A set at this cost is enough.
+    pub upper_bound: Option<u64>,
 }
 
 /// Said where another criterion is decided for a program that has an error.

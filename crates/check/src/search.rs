@@ -41,6 +41,7 @@ pub(crate) fn search_within<S: Space>(
                 frontier: progress.frontier,
                 memory_bytes: progress.memory_bytes,
                 queries: (0, 0),
+                rounds: None,
             });
         })
         .run();

@@ -88,16 +88,50 @@ pub struct FenceArgs {
     pub criterion: CriterionName,
 
     /// What a fence costs: `unit`, `profile`, or a file that says it.
+    ///
+    /// `unit`: 1. `profile`: one more than how often it would be executed in 20 runs of at most 1000 steps under sequential
+    /// consistency, with a fair random scheduler that does the same each time. A file says it in TOML: `default`, `[threads]`,
+    /// `[labels]`, `[lines]`, each a cost from 1 on or "forbidden".
     #[arg(long, default_value = "unit", value_name = "unit|profile|PATH")]
     pub cost: String,
 
-    /// Write the fenced program back, in its own language.
+    /// Where the random numbers of `--cost profile` begin.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// What may be changed: fences put in, loads and stores turned into read-modify-writes, stores made `seqcst` (TSO).
+    #[arg(
+        long,
+        value_name = "KINDS",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "fence"
+    )]
+    pub repairs: Vec<RepairKind>,
+
+    /// Say which of the fences that the program has can go, instead of adding some.
+    #[arg(long, conflicts_with = "repairs")]
+    pub reduce: bool,
+
+    /// For each fence show a violation that returns without it.
+    #[arg(long)]
+    pub explain: bool,
+
+    /// Write the program back with the fences, in its own language.
     #[arg(long)]
     pub write: bool,
 
-    /// List every minimal set of fences instead of the cheapest.
+    /// List every set of fences from which none can be left out, the cheapest first.
     #[arg(long)]
     pub all: bool,
+
+    /// With `--all`: list no set that costs more than this.
+    #[arg(long, value_name = "COST", requires = "all")]
+    pub bound: Option<u64>,
+
+    /// With `--all`: list no more sets than this.
+    #[arg(long, value_name = "N", requires = "all", default_value_t = 100)]
+    pub most: usize,
 
     #[command(flatten)]
     pub format: FormatArgs,
@@ -349,6 +383,16 @@ pub enum CriterionName {
     Safe,
     /// Every criterion that the model knows.
     All,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepairKind {
+    /// A fence is put in.
+    Fence,
+    /// A store becomes an exchange, or a load an atomic addition of 0.
+    Rmw,
+    /// A store becomes `seqcst`.
+    Order,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,12 +59,24 @@ fn in_words(progress: &Progress, elapsed: Duration) -> String {
     if all > 1 {
         text.push_str(&format!(", question {} of {}", (done + 1).min(all), all));
     }
+    if let Some(rounds) = &progress.rounds {
+        let upper = match rounds.upper_bound {
+            Some(bound) => format!(" and at most {}", words::number(bound)),
+            None => String::new(),
+        };
+        text = format!(
+            "{} known, cost at least {}{upper}; {text}",
+            words::counted(rounds.violations, "violation", "violations"),
+            words::number(rounds.lower_bound)
+        );
+    }
     text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use palisade_check::Rounds;
 
     #[test]
     fn figures_in_words() {
@@ -73,10 +85,23 @@ mod tests {
             frontier: 1500,
             memory_bytes: 64 << 20,
             queries: (2, 7),
+            rounds: None,
         };
         assert_eq!(
             in_words(&progress, Duration::from_secs(4)),
             "2,000,000 states, 500,000 per second, frontier 1,500, 64 MiB, question 3 of 7"
+        );
+        let progress = Progress {
+            rounds: Some(Rounds {
+                violations: 3,
+                lower_bound: 2,
+                upper_bound: Some(5),
+            }),
+            ..progress
+        };
+        assert!(
+            in_words(&progress, Duration::from_secs(4))
+                .starts_with("3 violations known, cost at least 2 and at most 5; 2,000,000 states")
         );
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use palisade_check::{Answer, Control, Criterion, Model, Options, Verdict, check};
-use palisade_fence::{Costs, FenceResult, fences};
+use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
 use palisade_lang::{ParseOptions, Program, Source, parse};
 
 /// One line `// expect MODEL CRITERION: VERDICT[, fences N][, domain N][, copies N]`.
@@ -148,11 +148,12 @@ fn meets(path: &Path, expectation: &Expectation) -> Result<bool, String> {
         }
     }
     if let Some(count) = expectation.fences {
-        let costs = Costs::unit(&program);
-        let found = control_with(|control| fences(&program, &costs, &options, control))
+        let candidates = Candidates::new(&program, Kinds::FENCES, &Costs::Unit);
+        let wishes = Wishes::default();
+        let found = control_with(|control| fences(&candidates, &options, &wishes, control))
             .map_err(|refusal| format!("no fences: {}", refusal.message))?;
         match found.result {
-            FenceResult::Optimal { places, .. } if places.len() == count => {}
+            FenceResult::Optimal(set) if set.repairs.len() == count => {}
             other => return Err(format!("the fences are {other:?}")),
         }
     }

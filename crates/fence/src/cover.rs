@@ -1,74 +1,64 @@
-//! The cheapest choice of places that meets all clauses: a 0/1 integer program.
+//! The cheapest choice of repairs that meets all clauses: a 0/1 integer program.
 
-use good_lp::{Expression, Solution, SolverModel, constraint, microlp, variable, variables};
-use palisade_lang::PlaceId;
+use good_lp::{Expression, Solution, SolverModel, constraint, variable, variables};
 
-/// At least one of `any` is chosen, or at least one of `not_all` is not.
+#[cfg(feature = "highs")]
+use good_lp::highs as solver;
+#[cfg(not(feature = "highs"))]
+use good_lp::microlp as solver;
+
+/// At least one of `any` is chosen, or at least one of `not_all` is not. Both name repairs by their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Clause {
     /// Choosing one of these meets the clause.
-    pub any: Vec<PlaceId>,
+    pub any: Vec<usize>,
     /// Leaving out one of these meets it too.
-    pub not_all: Vec<PlaceId>,
+    pub not_all: Vec<usize>,
 }
 
-/// The cheapest set of places that meets every clause, and its cost; `None` if there is none.
-/// Only places with a cost can be chosen.
-pub(crate) fn cheapest(
-    costs: &[(PlaceId, u64)],
-    clauses: &[Clause],
-) -> Result<Option<(Vec<PlaceId>, u64)>, String> {
+impl Clause {
+    /// Whether a choice meets it.
+    pub fn is_met(&self, chosen: &[usize]) -> bool {
+        self.any.iter().any(|c| chosen.contains(c))
+            || self.not_all.iter().any(|c| !chosen.contains(c))
+    }
+}
+
+/// The cheapest choice that meets every clause, in ascending order; `None` if there is none.
+pub(crate) fn cheapest(costs: &[u64], clauses: &[Clause]) -> Result<Option<Vec<usize>>, String> {
     let mut problem = variables!();
-    let chosen: Vec<_> = costs
+    let variables: Vec<_> = costs
         .iter()
         .map(|_| problem.add(variable().binary()))
         .collect();
-    let variable_of = |place: &PlaceId| {
-        costs
-            .iter()
-            .position(|(p, _)| p == place)
-            .map(|index| chosen[index])
-    };
     let total: Expression = costs
         .iter()
-        .zip(&chosen)
-        .map(|((_, cost), variable)| *cost as f64 * *variable)
+        .zip(&variables)
+        .map(|(cost, variable)| *cost as f64 * *variable)
         .sum();
-    let mut model = problem.minimise(total).using(microlp);
+    let mut model = problem.minimise(total).using(solver);
     for clause in clauses {
-        let mut left: Expression = clause.any.iter().filter_map(variable_of).sum();
-        let mut needed = 1.0;
-        for place in &clause.not_all {
-            match variable_of(place) {
-                Some(variable) => {
-                    left -= variable;
-                    needed -= 1.0;
-                }
-                // What cannot be chosen is left out: the clause is met.
-                None => needed = f64::NEG_INFINITY,
-            }
+        let mut left: Expression = clause.any.iter().map(|&c| variables[c]).sum();
+        for &choice in &clause.not_all {
+            left -= variables[choice];
         }
-        if needed.is_finite() {
-            model = model.with(constraint!(left >= needed));
-        }
+        let needed = 1.0 - clause.not_all.len() as f64;
+        model = model.with(constraint!(left >= needed));
     }
     match model.solve() {
         Ok(solution) => {
-            let places: Vec<PlaceId> = costs
-                .iter()
-                .zip(&chosen)
-                .filter(|(_, variable)| solution.value(**variable) > 0.5)
-                .map(|((place, _), _)| *place)
+            let chosen: Vec<usize> = (0..costs.len())
+                .filter(|&c| solution.value(variables[c]) > 0.5)
                 .collect();
-            let cost = costs
-                .iter()
-                .filter(|(place, _)| places.contains(place))
-                .map(|(_, cost)| cost)
-                .sum();
-            Ok(Some((places, cost)))
+            // The solver computes with rounded numbers; the clauses are exact.
+            if clauses.iter().all(|clause| clause.is_met(&chosen)) {
+                Ok(Some(chosen))
+            } else {
+                Err("the integer program was not solved exactly".to_owned())
+            }
         }
         Err(good_lp::ResolutionError::Infeasible) => Ok(None),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(format!("the integer program was not solved: {error}")),
     }
 }
 
@@ -76,41 +66,72 @@ pub(crate) fn cheapest(
 mod tests {
     use super::*;
 
-    fn clause(any: &[u32], not_all: &[u32]) -> Clause {
+    fn clause(any: &[usize], not_all: &[usize]) -> Clause {
         Clause {
-            any: any.iter().copied().map(PlaceId).collect(),
-            not_all: not_all.iter().copied().map(PlaceId).collect(),
+            any: any.to_vec(),
+            not_all: not_all.to_vec(),
         }
-    }
-
-    fn unit(count: u32) -> Vec<(PlaceId, u64)> {
-        (0..count).map(|p| (PlaceId(p), 1)).collect()
     }
 
     #[test]
     fn one_place_that_hits_all_rows_is_enough() {
         let clauses = [clause(&[0, 1], &[]), clause(&[1, 2], &[])];
-        let found = cheapest(&unit(3), &clauses).unwrap().unwrap();
-        assert_eq!(found, (vec![PlaceId(1)], 1));
+        assert_eq!(cheapest(&[1, 1, 1], &clauses), Ok(Some(vec![1])));
     }
 
     #[test]
     fn costs_decide() {
-        let costs = [(PlaceId(0), 1), (PlaceId(1), 5), (PlaceId(2), 1)];
         let clauses = [clause(&[0, 1], &[]), clause(&[1, 2], &[])];
-        let found = cheapest(&costs, &clauses).unwrap().unwrap();
-        assert_eq!(found, (vec![PlaceId(0), PlaceId(2)], 2));
+        assert_eq!(cheapest(&[1, 5, 1], &clauses), Ok(Some(vec![0, 2])));
     }
 
     #[test]
-    fn a_place_that_may_not_be_chosen_is_not() {
-        assert_eq!(cheapest(&unit(1), &[clause(&[7], &[])]), Ok(None));
+    fn what_nothing_meets() {
+        assert_eq!(cheapest(&[1], &[clause(&[], &[])]), Ok(None));
+        assert_eq!(cheapest(&[], &[clause(&[], &[])]), Ok(None));
+        assert_eq!(cheapest(&[], &[]), Ok(Some(Vec::new())));
     }
 
     #[test]
     fn not_all_of_a_set() {
         let clauses = [clause(&[0], &[]), clause(&[2], &[0])];
-        let found = cheapest(&unit(3), &clauses).unwrap().unwrap();
-        assert_eq!(found, (vec![PlaceId(0), PlaceId(2)], 2));
+        assert_eq!(cheapest(&[1, 1, 1], &clauses), Ok(Some(vec![0, 2])));
+    }
+
+    /// Against all choices.
+    #[test]
+    fn nothing_is_cheaper() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        for _ in 0..2000 {
+            let count = rng.usize(1..8);
+            let costs: Vec<u64> = (0..count).map(|_| rng.u64(1..30)).collect();
+            let pick = |rng: &mut fastrand::Rng, percent| -> Vec<usize> {
+                (0..count).filter(|_| rng.u32(..100) < percent).collect()
+            };
+            let clauses: Vec<Clause> = (0..rng.usize(0..8))
+                .map(|_| {
+                    let not_all = pick(&mut rng, 20);
+                    let mut any = pick(&mut rng, 30);
+                    any.retain(|c| !not_all.contains(c));
+                    Clause { any, not_all }
+                })
+                .collect();
+            let cost = |chosen: &[usize]| chosen.iter().map(|&c| costs[c]).sum::<u64>();
+            let best = (0..1u32 << count)
+                .map(|bits| {
+                    (0..count)
+                        .filter(|c| bits >> c & 1 == 1)
+                        .collect::<Vec<_>>()
+                })
+                .filter(|chosen| clauses.iter().all(|clause| clause.is_met(chosen)))
+                .map(|chosen| cost(&chosen))
+                .min();
+            let found = cheapest(&costs, &clauses).unwrap();
+            assert_eq!(
+                found.map(|chosen| cost(&chosen)),
+                best,
+                "{costs:?} {clauses:?}"
+            );
+        }
     }
 }

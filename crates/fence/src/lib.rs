@@ -1,34 +1,54 @@
-//! Optimal fences for any criterion.
+//! Optimal fences, and other repairs, for any criterion.
 //!
-//! The main function is [`fences`]: it returns the cheapest set of places in the source where a fence makes the criterion
-//! hold, with the certainty that nothing cheaper does.
+//! The main function is [`fences`]: it returns the cheapest set of repairs that makes the criterion hold, with the certainty that nothing
+//! cheaper does. [`Candidates`] says what may be changed, [`Costs`] what that costs.
 //!
 //! It searches by implicit hitting sets: an integer program proposes the cheapest set that prevents every violation known so far; the checker
-//! confirms it, or yields one more violation, whose run says which fences would have prevented it.
+//! confirms it, or yields one more violation, whose run says which repairs would have prevented it (`learn.rs`).
 
+mod candidates;
+mod costs;
 mod cover;
+mod graph;
+mod learn;
 mod passed;
 
-use std::time::Instant;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
+pub use candidates::{Candidate, Candidates, Kinds};
+pub use costs::{CostFile, Costs, Profile};
 use cover::{Clause, cheapest};
-use palisade_check::{Answer, Control, Model, Options, Refusal, Stats, Verdict, Witness, check};
-use palisade_lang::{PlaceId, Program};
-use palisade_memory::EventKind;
+use palisade_check::{
+    Answer, Control, Options, Progress, Refusal, Rounds, Stats, Verdict, Witness, check,
+};
+use palisade_lang::Repair;
 
-/// What a fence costs at each place where one is allowed.
+/// What is wanted beside the cheapest set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Every set from which nothing can be left out.
+    pub all: Option<Bounds>,
+    /// For each repair a violation that returns without it.
+    pub explain: bool,
+}
+
+/// How far sets are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Sets that cost more are not listed.
+    pub cost: Option<u64>,
+    /// No more than so many are listed.
+    pub sets: usize,
+}
+
+/// A set of repairs that makes the criterion hold: the checker has confirmed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Costs(pub Vec<(PlaceId, u64)>);
-
-impl Costs {
-    /// Every fence costs 1.
-    pub fn unit(program: &Program) -> Costs {
-        Costs(
-            (0..program.places.len() as u32)
-                .map(|place| (PlaceId(place), 1))
-                .collect(),
-        )
-    }
+pub struct RepairSet {
+    /// The repairs.
+    pub repairs: Vec<Candidate>,
+    /// What they cost together.
+    pub cost: u64,
 }
 
 /// The answer to the question for the cheapest fences.
@@ -36,25 +56,34 @@ impl Costs {
 pub struct Fences {
     /// What was found.
     pub result: FenceResult,
-    /// Where no set helps: a violation that no fence prevents.
+    /// Where no set helps: a violation that no repair prevents.
     pub witness: Option<Witness>,
+    /// Where all were wanted: every set from which nothing can be left out, the cheapest first.
+    pub all: Option<AllSets>,
+    /// Where explanations were wanted: repairs of the cheapest set, each with a violation that returns when just it is left out. One is missing only
+    /// where the check came to a limit.
+    pub explanations: Vec<(Repair, Witness)>,
     /// How many proposals were checked: `queries`; the states of all checks together.
     pub stats: Stats,
     /// What the user should know beside it.
     pub notes: Vec<String>,
 }
 
+/// Sets from which nothing can be left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllSets {
+    /// The cheapest first.
+    pub sets: Vec<RepairSet>,
+    /// Whether there are no others, or why there may be others.
+    pub complete: Result<(), String>,
+}
+
 /// What came out of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FenceResult {
-    /// With these fences the criterion holds, and with no cheaper set.
-    Optimal {
-        /// Where they stand.
-        places: Vec<PlaceId>,
-        /// What they cost.
-        cost: u64,
-    },
-    /// No set of allowed fences makes it hold.
+    /// With these repairs the criterion holds, and with no cheaper set.
+    Optimal(RepairSet),
+    /// No set of allowed repairs makes it hold.
     None,
     /// Not decided, and why; every set that makes it hold costs at least `lower_bound`.
     Unknown {
@@ -62,145 +91,317 @@ pub enum FenceResult {
         reason: String,
         /// What is known about the cost.
         lower_bound: u64,
+        /// The best set that was confirmed, if any was.
+        confirmed: Option<RepairSet>,
     },
 }
 
-/// Finds the cheapest set of fences that makes `options.criterion` hold under `options.model`.
+/// Finds the cheapest set of repairs that makes `options.criterion` hold under `options.model`.
 pub fn fences(
-    program: &Program,
-    costs: &Costs,
+    candidates: &Candidates,
     options: &Options,
+    wishes: &Wishes,
     control: &Control<'_>,
 ) -> Result<Fences, Refusal> {
-    let start = Instant::now();
-    let mut clauses: Vec<Clause> = Vec::new();
-    let mut stats = Stats::default();
-    let mut lower_bound = 0;
-    let finish = |result, witness, mut stats: Stats, notes| {
-        stats.wall = start.elapsed();
-        Ok(Fences {
-            result,
-            witness,
-            stats,
-            notes,
-        })
+    let mut search = Search {
+        candidates,
+        costs: candidates.all.iter().map(|c| c.cost).collect(),
+        options,
+        control,
+        start: Instant::now(),
+        clauses: Vec::new(),
+        violations: 0,
+        lower_bound: 0,
+        confirmed: None,
+        last_witness: None,
+        stats: Stats::default(),
+        notes: Vec::new(),
     };
-    let mut last_witness = None;
-    loop {
-        let (places, cost) = match cheapest(&costs.0, &clauses) {
-            Ok(Some(found)) => found,
-            Ok(None) => return finish(FenceResult::None, last_witness, stats, Vec::new()),
-            Err(reason) => {
-                let result = FenceResult::Unknown {
-                    reason,
-                    lower_bound,
-                };
-                return finish(result, None, stats, Vec::new());
+    let mut fences = Fences {
+        result: FenceResult::None,
+        witness: None,
+        all: None,
+        explanations: Vec::new(),
+        stats: Stats::default(),
+        notes: Vec::new(),
+    };
+    match search.next_set()? {
+        Proposal::Confirmed(chosen) => {
+            if wishes.explain {
+                fences.explanations = search.explanations(&chosen)?;
             }
-        };
-        lower_bound = cost;
-        let fenced = program.with_fences(&places);
-        let options = Options {
-            timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
-            all: false,
-            ..options.clone()
-        };
-        let answer = check(&fenced, &options, control)?;
-        add(&mut stats, &answer);
-        match answer.verdict {
-            Verdict::Holds => {
-                let result = FenceResult::Optimal { places, cost };
-                return finish(result, None, stats, answer.notes);
+            fences.result = FenceResult::Optimal(search.repair_set(&chosen));
+            if let Some(bounds) = wishes.all {
+                fences.all = Some(search.all_sets(chosen, bounds)?);
             }
-            Verdict::Unknown(reason) => {
-                let result = FenceResult::Unknown {
-                    reason,
-                    lower_bound,
-                };
-                return finish(result, None, stats, answer.notes);
-            }
-            Verdict::Violated => {
-                let clause = answer
-                    .witnesses
-                    .first()
-                    .and_then(|witness| learn(&fenced, witness, &places));
-                match clause {
-                    Some(clause) if !clauses.contains(&clause) => clauses.push(clause),
-                    _ => {
-                        let result = FenceResult::Unknown {
-                            reason: "a violation does not say which fences would prevent it".into(),
-                            lower_bound,
-                        };
-                        return finish(result, None, stats, answer.notes);
+        }
+        Proposal::NoMore => {
+            fences.witness = search.last_witness.take();
+            fences.all = wishes.all.map(|_| AllSets {
+                sets: Vec::new(),
+                complete: Ok(()),
+            });
+        }
+        Proposal::Stopped(reason) => {
+            search.upper_bound()?;
+            fences.result = FenceResult::Unknown {
+                reason,
+                lower_bound: search.lower_bound,
+                confirmed: search.confirmed.as_ref().map(|c| search.repair_set(c)),
+            };
+        }
+    }
+    fences.stats = Stats {
+        wall: search.start.elapsed(),
+        ..search.stats
+    };
+    fences.notes = search.notes;
+    Ok(fences)
+}
+
+/// At a limit, the part of the time that is left for a set that is enough though not the cheapest: a tenth, and no more than this.
+const MOST_RESERVE: Duration = Duration::from_secs(5);
+
+struct Search<'a> {
+    candidates: &'a Candidates,
+    costs: Vec<u64>,
+    options: &'a Options,
+    control: &'a Control<'a>,
+    start: Instant,
+    /// What every set that makes the criterion hold meets; and, once sets are listed, that it contains none of those.
+    clauses: Vec<Clause>,
+    violations: u64,
+    lower_bound: u64,
+    /// The cheapest set that is known to be enough.
+    confirmed: Option<Vec<usize>>,
+    last_witness: Option<Witness>,
+    stats: Stats,
+    notes: Vec<String>,
+}
+
+/// How the search for the next set ends.
+enum Proposal {
+    /// The cheapest set that meets all clauses is enough.
+    Confirmed(Vec<usize>),
+    /// No set meets all clauses.
+    NoMore,
+    /// A limit.
+    Stopped(String),
+}
+
+impl Search<'_> {
+    /// The cheapest set that makes the criterion hold and meets the clauses.
+    fn next_set(&mut self) -> Result<Proposal, Refusal> {
+        loop {
+            let chosen = match cheapest(&self.costs, &self.clauses) {
+                Ok(Some(chosen)) => chosen,
+                Ok(None) => return Ok(Proposal::NoMore),
+                Err(reason) => return Ok(Proposal::Stopped(reason)),
+            };
+            self.lower_bound = self.candidates.cost(&chosen);
+            let until = self.options.timeout.map(|t| t - reserve(t));
+            let answer = self.ask(&chosen, until)?;
+            match answer.verdict {
+                Verdict::Holds => {
+                    self.confirm(&chosen);
+                    self.add_notes(answer.notes);
+                    return Ok(Proposal::Confirmed(chosen));
+                }
+                Verdict::Unknown(reason) => {
+                    self.add_notes(answer.notes);
+                    return Ok(Proposal::Stopped(reason));
+                }
+                Verdict::Violated => {
+                    if let Err(reason) = self.learn(&chosen, answer) {
+                        return Ok(Proposal::Stopped(reason));
                     }
                 }
-                last_witness = answer.witnesses.into_iter().next();
             }
         }
     }
-}
 
-fn add(stats: &mut Stats, answer: &Answer) {
-    stats.states += answer.stats.states;
-    stats.transitions += answer.stats.transitions;
-    stats.queries += 1;
-    stats.pruned += answer.stats.pruned;
-    stats.peak_memory_bytes = stats.peak_memory_bytes.max(answer.stats.peak_memory_bytes);
-}
-
-/// What a violation of the program with fences at `places` says about every set of fences that makes the criterion hold.
-fn learn(fenced: &Program, witness: &Witness, places: &[PlaceId]) -> Option<Clause> {
-    if witness.model == Model::Ra {
-        return learn_from_whole_run(fenced, witness, places);
+    /// Whether the criterion holds with these repairs: the one way from here to the checker. `until` is counted from the beginning of the search.
+    fn ask(&mut self, chosen: &[usize], until: Option<Duration>) -> Result<Answer, Refusal> {
+        let rounds = Rounds {
+            violations: self.violations,
+            lower_bound: self.lower_bound,
+            upper_bound: self.confirmed.as_ref().map(|c| self.candidates.cost(c)),
+        };
+        let show = |progress: &Progress| {
+            (self.control.progress)(&Progress {
+                rounds: Some(rounds),
+                ..*progress
+            });
+        };
+        show(&Progress::default());
+        let options = Options {
+            timeout: until.map(|until| until.saturating_sub(self.start.elapsed())),
+            all: false,
+            ..self.options.clone()
+        };
+        let control = Control {
+            cancel: self.control.cancel,
+            progress: &show,
+        };
+        let answer = check(&self.candidates.program(chosen), &options, &control)?;
+        self.stats.states += answer.stats.states;
+        self.stats.transitions += answer.stats.transitions;
+        self.stats.queries += 1;
+        self.stats.pruned += answer.stats.pruned;
+        let peak = &mut self.stats.peak_memory_bytes;
+        *peak = (*peak).max(answer.stats.peak_memory_bytes);
+        Ok(answer)
     }
-    let (store, load) = delayed_store_and_load(witness)?;
-    // Whatever else is fenced, the run stays possible and wrong as long as the thread does not wait between the two.
-    let any = passed::places_between(fenced, witness, Some(store), load)?;
-    Some(Clause {
-        any,
-        not_all: Vec::new(),
-    })
-}
 
-/// Under RA fences are events: a run is the same for another set of fences only if that set has the fences that were executed and no
-/// other that the run would pass.
-fn learn_from_whole_run(fenced: &Program, witness: &Witness, places: &[PlaceId]) -> Option<Clause> {
-    let mut passed = Vec::new();
-    for instance in fenced.instances() {
-        let last = witness
-            .events
-            .iter()
-            .rposition(|e| e.thread == instance.name && e.kind != EventKind::Local);
-        if let Some(last) = last {
-            passed.extend(passed::places_between(fenced, witness, None, last)?);
+    /// Adds what a violation says.
+    fn learn(&mut self, chosen: &[usize], answer: Answer) -> Result<(), String> {
+        self.violations += 1;
+        let repaired = self.candidates.program(chosen);
+        let before = self.clauses.len();
+        for witness in &answer.witnesses {
+            for clause in learn::learn(self.candidates, &repaired, chosen, witness) {
+                if !self.clauses.contains(&clause) {
+                    self.clauses.push(clause);
+                }
+            }
+        }
+        self.last_witness = answer.witnesses.into_iter().next();
+        if self.clauses.len() == before {
+            return Err("a violation does not say which fences would prevent it".to_owned());
+        }
+        Ok(())
+    }
+
+    fn confirm(&mut self, chosen: &[usize]) {
+        let cost = |chosen: &[usize]| self.candidates.cost(chosen);
+        let known = self.confirmed.as_ref();
+        if known.is_none_or(|known| cost(chosen) < cost(known)) {
+            self.confirmed = Some(chosen.to_vec());
         }
     }
-    passed.sort();
-    passed.dedup();
-    let (not_all, any) = passed.into_iter().partition(|p| places.contains(p));
-    Some(Clause { any, not_all })
+
+    fn add_notes(&mut self, notes: Vec<String>) {
+        for note in notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+
+    fn repair_set(&self, chosen: &[usize]) -> RepairSet {
+        RepairSet {
+            repairs: chosen.iter().map(|&c| self.candidates.all[c]).collect(),
+            cost: self.candidates.cost(chosen),
+        }
+    }
+
+    /// Every set from which nothing can be left out, `first` being the cheapest.
+    ///
+    /// Each set that is found forbids its supersets. The cheapest set that is then left has no smaller one inside that is enough: that
+    /// would be cheaper, and contains no set that was found before.
+    fn all_sets(&mut self, first: Vec<usize>, bounds: Bounds) -> Result<AllSets, Refusal> {
+        let mut sets = Vec::new();
+        let mut found = first;
+        let complete = loop {
+            let set = self.repair_set(&found);
+            if bounds.cost.is_some_and(|most| set.cost > most) {
+                break Err("others cost more than the bound".to_owned());
+            }
+            if sets.len() == bounds.sets {
+                break Err(format!("there are more than {}", bounds.sets));
+            }
+            sets.push(set);
+            self.clauses.push(Clause {
+                any: Vec::new(),
+                not_all: found,
+            });
+            match self.next_set()? {
+                Proposal::Confirmed(chosen) => found = chosen,
+                Proposal::NoMore => break Ok(()),
+                Proposal::Stopped(reason) => break Err(reason),
+            }
+        };
+        Ok(AllSets { sets, complete })
+    }
+
+    /// For each repair a violation that returns without it.
+    fn explanations(&mut self, chosen: &[usize]) -> Result<Vec<(Repair, Witness)>, Refusal> {
+        let mut explanations = Vec::new();
+        for &repair in chosen {
+            let mut others = chosen.to_vec();
+            others.retain(|&other| other != repair);
+            let answer = self.ask(&others, self.options.timeout)?;
+            if let Some(witness) = answer.witnesses.into_iter().next() {
+                explanations.push((self.candidates.all[repair].repair, witness));
+            } else if let Verdict::Unknown(reason) = answer.verdict {
+                self.add_notes(vec![format!(
+                    "a repair could not be explained, because its violation was not found again: {reason}"
+                )]);
+            }
+        }
+        Ok(explanations)
+    }
+
+    /// At a limit: tries to find some set that is enough, beginning with all repairs and leaving out what can be left out.
+    fn upper_bound(&mut self) -> Result<(), Refusal> {
+        if self.confirmed.is_some() {
+            return Ok(());
+        }
+        // Where there is no limit on the time, as much again as has been spent, but not for long.
+        let spent = self.start.elapsed();
+        let limit = self.options.timeout;
+        let until = limit.unwrap_or_else(|| spent + spent.min(MOST_RESERVE));
+        let mut set: Vec<usize> = (0..self.candidates.all.len()).collect();
+        if !self.is_enough(&set, until)? {
+            return Ok(());
+        }
+        let mut size = set.len().div_ceil(2);
+        loop {
+            let mut at = 0;
+            while at < set.len() {
+                if self.start.elapsed() >= until {
+                    return Ok(());
+                }
+                let mut smaller = set.clone();
+                smaller.drain(at..(at + size).min(set.len()));
+                if self.is_enough(&smaller, until)? {
+                    set = smaller;
+                } else {
+                    at += size;
+                }
+            }
+            if size <= 1 {
+                return Ok(());
+            }
+            size = size.div_ceil(2);
+        }
+    }
+
+    /// Whether a set is enough, as far as that can be found out in time.
+    fn is_enough(&mut self, chosen: &[usize], until: Duration) -> Result<bool, Refusal> {
+        let cancelled = self.control.cancel.load(Ordering::Relaxed);
+        if cancelled || !self.clauses.iter().all(|clause| clause.is_met(chosen)) {
+            return Ok(false);
+        }
+        // No single question may use up all the time that is left.
+        let now = self.start.elapsed();
+        let half = now + until.saturating_sub(now) / 2;
+        let answer = self.ask(chosen, Some(half))?;
+        match answer.verdict {
+            Verdict::Holds => {
+                self.confirm(chosen);
+                Ok(true)
+            }
+            Verdict::Violated => {
+                // What it says is true, also where nothing can be learned from it.
+                let _ = self.learn(chosen, answer);
+                Ok(false)
+            }
+            Verdict::Unknown(_) => Ok(false),
+        }
+    }
 }
 
-/// The delayed store and the load that overtakes it, by event indices.
-fn delayed_store_and_load(witness: &Witness) -> Option<(usize, usize)> {
-    if let Some(pattern) = &witness.pattern {
-        // Fragile: [e1, e, …]; triangular race: [store, load, …].
-        return match pattern.events[..] {
-            [store, load, ..] => Some((store, load)),
-            _ => None,
-        };
-    }
-    // A TSO run: the first store that waits in its buffer while its thread loads, and the last load before it leaves.
-    witness
-        .events
-        .iter()
-        .enumerate()
-        .find_map(|(flush, event)| {
-            let issue = event.issue.filter(|_| event.kind == EventKind::Flush)?;
-            let load = (issue..flush).rev().find(|&i| {
-                let between = &witness.events[i];
-                between.thread == event.thread && between.kind == EventKind::Load
-            })?;
-            Some((issue, load))
-        })
+fn reserve(timeout: Duration) -> Duration {
+    (timeout / 10).min(MOST_RESERVE)
 }

@@ -1,52 +1,52 @@
-//! Which places of the source a thread passes on a run: where a fence would have changed the run.
+//! What a thread does on a run, step by step: where a fence or another repair would have changed the run.
 //!
 //! A witness names the accesses of a run, not the local steps between them. Here one thread is led along its events again, by its code alone.
 
 use palisade_lang::{
-    Address, Expr, LocationId, Op, PlaceId, PointId, Program, RegisterId, RmwAction, Thread, Value,
+    Address, Expr, Instance, LocationId, Op, PointId, Program, RegisterId, RmwAction, Thread, Value,
 };
 use palisade_memory::{Event, EventKind, Witness};
 use rustc_hash::FxHashSet;
 
-/// The places that a thread passes between two of its events, in the order of passing: behind `after`, up to the instruction of `until`.
+/// One step of a thread that is led along its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Passed {
+    /// Where it stood.
+    pub point: PointId,
+    /// The instruction, as an index into the thread's transitions.
+    pub transition: usize,
+    /// The event that it made, as an index into those of the witness.
+    pub event: Option<usize>,
+}
+
+/// What a running thread did up to one of its events, that event's step included.
 ///
 /// `None` if the thread cannot have made these events, or if there is too much choice to follow.
-pub(crate) fn places_between(
+pub(crate) fn steps_until(
     program: &Program,
     witness: &Witness,
-    after: Option<usize>,
+    instance: &Instance,
     until: usize,
-) -> Option<Vec<PlaceId>> {
-    let name = &witness.events.get(until)?.thread;
-    let instance = program.instances().into_iter().find(|i| i.name == *name)?;
+) -> Option<Vec<Passed>> {
     let thread = program.thread(instance.thread);
     // The events of the thread in program order; a flush is no step of its own, and local steps are found again.
     let own: Vec<usize> = (0..=until)
         .filter(|&i| {
             let event = &witness.events[i];
-            event.thread == *name && !matches!(event.kind, EventKind::Flush | EventKind::Local)
+            event.thread == instance.name
+                && !matches!(event.kind, EventKind::Flush | EventKind::Local)
         })
         .collect();
     let events: Vec<&Event> = own.iter().map(|&i| &witness.events[i]).collect();
-    let first = match after {
-        None => 0,
-        Some(after) => own.iter().position(|&i| i == after)? + 1,
-    };
     let mut registers = vec![0; thread.registers.len()];
     if let Some(me) = thread.me {
         registers[me.index()] = Value::from(instance.copy);
     }
-    let path = follow(program, thread, registers, &events)?;
-    let mut places = Vec::new();
-    for (consumed, point) in path {
-        if consumed >= first
-            && let Some(place) = thread.points[point.index()].place
-            && !places.contains(&place)
-        {
-            places.push(place);
-        }
+    let mut path = follow(program, thread, registers, &events)?;
+    for step in &mut path {
+        step.event = step.event.map(|event| own[event]);
     }
-    Some(places)
+    Some(path)
 }
 
 /// More choices than this are not followed.
@@ -60,14 +60,13 @@ struct Configuration {
     registers: Vec<Value>,
 }
 
-/// Leads a thread along its events; returns the points that it passes, each with the number of events before it. Breadth first, so that
-/// the way has no detours.
+/// Leads a thread along its events; returns its steps. Breadth first, so that the way has no detours.
 fn follow(
     program: &Program,
     thread: &Thread,
     registers: Vec<Value>,
     events: &[&Event],
-) -> Option<Vec<(usize, PointId)>> {
+) -> Option<Vec<Passed>> {
     let start = Configuration {
         consumed: 0,
         point: thread.initial,
@@ -75,22 +74,31 @@ fn follow(
     };
     let mut seen = FxHashSet::default();
     seen.insert(start.clone());
-    let mut found: Vec<(Configuration, usize)> = vec![(start, usize::MAX)];
+    // Each with the one before it and the instruction that led here.
+    let mut found: Vec<(Configuration, usize, usize)> = vec![(start, usize::MAX, 0)];
     let mut at = 0;
     while at < found.len() && found.len() < MOST_CONFIGURATIONS {
         let current = found[at].0.clone();
         if current.consumed == events.len() {
-            // The point behind the last event is not passed any more.
             let mut path = Vec::new();
-            let mut back = found[at].1;
-            while back != usize::MAX {
-                path.push((found[back].0.consumed, found[back].0.point));
-                back = found[back].1;
+            let mut last = at;
+            while found[last].1 != usize::MAX {
+                let (after, before, transition) = &found[last];
+                let from = &found[*before].0;
+                path.push(Passed {
+                    point: from.point,
+                    transition: *transition,
+                    event: (after.consumed > from.consumed).then_some(from.consumed),
+                });
+                last = *before;
             }
             path.reverse();
             return Some(path);
         }
-        for transition in thread.outgoing(current.point) {
+        let first = thread
+            .transitions
+            .partition_point(|t| t.from < current.point);
+        for (index, transition) in thread.outgoing(current.point).iter().enumerate() {
             for (consumes, registers) in step(
                 program,
                 &transition.op,
@@ -104,7 +112,7 @@ fn follow(
                     registers,
                 };
                 if seen.insert(next.clone()) {
-                    found.push((next, at));
+                    found.push((next, at, first + index));
                 }
             }
         }

@@ -562,7 +562,8 @@ mod tests {
         );
         let again = self::program("a.pal", &new);
         same_program(&program.without_fences(&fences), &again).unwrap();
-        let text = "thread t\ninitial q\ntransition q r mfence # m\ntransition r s write 1 0\nend\n";
+        let text =
+            "thread t\ninitial q\ntransition q r mfence # m\ntransition r s write 1 0\nend\n";
         let program = self::program("a.txt", text);
         let new = text_without_fences(&program, &program.existing_fences()).unwrap();
         assert_eq!(new, text.replace("mfence", "noop"));

@@ -1,17 +1,17 @@
-//! Fences: where they go, what they cost.
+//! Fences and other repairs: where they go, what they cost.
 
 use crate::columns::one_line;
 use crate::look::{Look, Tone, cut, harmless};
 use crate::outcome::{FenceFindings, FileReport, Question};
 use crate::{text, words};
-use palisade_fence::{Costs, FenceResult};
-use palisade_lang::{PlaceId, PlaceKind, Program};
-use palisade_memory::Criterion;
+use palisade_fence::{Candidate, FenceResult, Fences, RepairSet};
+use palisade_lang::{Op, PlaceKind, Program, Repair, Span};
+use palisade_memory::{Criterion, Witness};
 use serde::Serialize;
 
-/// One fence, as JSON gives it.
+/// One fence or other repair, as JSON gives it.
 #[derive(Serialize)]
-pub(crate) struct FenceLine {
+pub(crate) struct FenceLine<'a> {
     /// `null` in a function that several threads call.
     thread: Option<String>,
     /// The state or label; where there is none, the statement's line and column.
@@ -19,25 +19,52 @@ pub(crate) struct FenceLine {
     line: u32,
     column: u32,
     cost: u64,
+    /// What it is, where it is no fence: `rmw` or `order`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repair: Option<&'static str>,
+    /// With `--explain`: the violation that returns when just this one is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<&'a Witness>,
 }
 
-/// The fences in the order of the text.
-pub(crate) fn lines(program: &Program, places: &[PlaceId], costs: &Costs) -> Vec<FenceLine> {
-    sorted(program, places)
+/// The repairs in the order of the text.
+pub(crate) fn lines<'a>(
+    program: &Program,
+    repairs: &[Candidate],
+    explanations: &'a [(Repair, Witness)],
+) -> Vec<FenceLine<'a>> {
+    sorted(program, repairs)
         .into_iter()
-        .map(|id| {
-            let place = &program.places[id.index()];
-            let at = program.source.line_column(place.span.start);
-            let cost = costs.0.iter().find(|(of, _)| *of == id);
+        .map(|candidate| {
+            let site = program.site(candidate.repair);
+            let at = program.source.line_column(site.span.start);
+            let explanation = explanations.iter().find(|e| e.0 == candidate.repair);
             FenceLine {
-                thread: place
-                    .thread
-                    .map(|thread| program.thread(thread).name.clone()),
-                before: place.name.clone().unwrap_or_else(|| at.to_string()),
+                thread: site.thread.map(|t| program.thread(t).name.clone()),
+                before: site.name.unwrap_or_else(|| at.to_string()),
                 line: at.line,
                 column: at.column,
-                cost: cost.map_or(1, |(_, cost)| *cost),
+                cost: candidate.cost,
+                repair: match candidate.repair {
+                    Repair::Fence(_) | Repair::Keep(_) => None,
+                    Repair::Rmw(_) => Some("rmw"),
+                    Repair::SeqCst(_) => Some("order"),
+                },
+                witness: explanation.map(|(_, witness)| witness),
             }
+        })
+        .collect()
+}
+
+/// Of the program's own fences, those that are not in a set.
+pub(crate) fn removed(findings: &FenceFindings, kept: &RepairSet) -> Vec<Candidate> {
+    let stays = |span: Span| kept.repairs.iter().any(|c| c.repair == Repair::Keep(span));
+    let existing = findings.existing.iter().flatten();
+    existing
+        .filter(|span| !stays(**span))
+        .map(|span| Candidate {
+            repair: Repair::Keep(*span),
+            cost: 0,
         })
         .collect()
 }
@@ -52,35 +79,30 @@ pub(crate) fn render(report: &FileReport, findings: &FenceFindings, look: Look) 
     let goal = words::holds(report.model, criterion);
     let mut out = String::new();
     match &found.result {
-        FenceResult::Optimal { places, .. } if places.is_empty() => {
-            out.push_str(&headline(
-                report,
-                Tone::Good,
-                "holds",
-                &format!("already {goal}, no fence needed"),
-                look,
-            ));
+        FenceResult::Optimal(set) if findings.existing.is_some() => {
+            out.push_str(&render_reduced(report, findings, set, &goal, look));
         }
-        FenceResult::Optimal { places, cost } => {
-            let count = words::counted(places.len() as u64, "fence makes", "fences make");
-            let what = format!("{count} it {goal}");
+        FenceResult::Optimal(set) if set.repairs.is_empty() => {
+            let what = format!("already {goal}, no fence needed");
             out.push_str(&headline(report, Tone::Good, "holds", &what, look));
-            if let Some(program) = &report.program {
-                out.push('\n');
-                for (fence, place) in lines(program, places, &findings.costs)
-                    .iter()
-                    .zip(sorted(program, places))
-                {
-                    out.push_str(&fence_line(program, fence, place, look));
-                }
-                out.push('\n');
-            }
-            let text = format!("The cost is {cost}, and no cheaper set of fences is enough.");
+        }
+        FenceResult::Optimal(set) => {
+            let what = format!("{} it {goal}", counted(set));
+            out.push_str(&headline(report, Tone::Good, "holds", &what, look));
+            out.push_str(&list(report, &set.repairs, look));
+            let text = format!(
+                "The cost is {}, and no cheaper set of {} is enough.",
+                set.cost,
+                noun(set)
+            );
             out.push_str(&text::indented(&text, 0, Tone::Plain, look));
             out.push_str(&written(report, findings, look));
         }
         FenceResult::None => {
-            let what = format!("no set of fences makes it {goal}");
+            let what = match findings.existing {
+                Some(_) => format!("no choice among its own fences makes it {goal}"),
+                None => format!("no set of fences makes it {goal}"),
+            };
             out.push_str(&headline(report, Tone::Bad, "violated", &what, look));
             if let (Some(witness), Some(program)) = (&found.witness, &report.program) {
                 out.push_str("\nThis happens whatever is fenced:\n\n");
@@ -91,6 +113,7 @@ pub(crate) fn render(report: &FileReport, findings: &FenceFindings, look: Look) 
         FenceResult::Unknown {
             reason,
             lower_bound,
+            confirmed,
         } => {
             let what = format!("the cheapest fences that make it {goal} are not found");
             out.push_str(&headline(report, Tone::Doubt, "unknown", &what, look));
@@ -98,9 +121,129 @@ pub(crate) fn render(report: &FileReport, findings: &FenceFindings, look: Look) 
                 "The search ended early: {reason}. A set that is enough costs at least {lower_bound}."
             );
             out.push_str(&text::indented(&text, 0, Tone::Plain, look));
+            if let Some(set) = confirmed {
+                let text = format!(
+                    "{} it {goal}, at a cost of {}, but something cheaper may be enough:",
+                    counted(set),
+                    set.cost
+                );
+                out.push_str(&text::indented(&text, 0, Tone::Plain, look));
+                out.push_str(&list(report, &set.repairs, look));
+            }
         }
     }
+    out.push_str(&render_explanations(report, found, look));
+    out.push_str(&render_all_sets(report, found, look));
     out.push_str(&text::closing(&found.notes, &found.stats, look));
+    out
+}
+
+/// Which of the program's own fences can go.
+fn render_reduced(
+    report: &FileReport,
+    findings: &FenceFindings,
+    kept: &RepairSet,
+    goal: &str,
+    look: Look,
+) -> String {
+    let removed = removed(findings, kept);
+    let all = removed.len() + kept.repairs.len();
+    let what = match removed.len() {
+        _ if all == 0 => format!("already {goal}, and there is no fence in it"),
+        0 => format!("none of its {all} fences can go"),
+        number if number == all => format!("{goal} without any of its {all} fences"),
+        number => format!("{number} of its {all} fences can go, and it stays {goal}"),
+    };
+    let mut out = headline(report, Tone::Good, "holds", &what, look);
+    for (title, fences) in [("can go", &removed), ("must stay", &kept.repairs)] {
+        if !fences.is_empty() {
+            out.push_str(&format!("\nWhat {title}:"));
+            out.push_str(&list(report, fences, look));
+        }
+    }
+    if !kept.repairs.is_empty() {
+        let text = format!(
+            "What stays costs {}, and no cheaper choice is enough.",
+            kept.cost
+        );
+        out.push_str(&text::indented(&text, 0, Tone::Plain, look));
+    }
+    out.push_str(&written(report, findings, look));
+    out
+}
+
+fn render_explanations(report: &FileReport, found: &Fences, look: Look) -> String {
+    let mut out = String::new();
+    let Some(program) = &report.program else {
+        return out;
+    };
+    for (repair, witness) in &found.explanations {
+        let line = repair_line(program, *repair);
+        let title = format!("\nWithout the one in {line}, this happens:");
+        out.push_str(&look.paint(Tone::Strong, &title));
+        out.push_str("\n\n");
+        out.push_str(&text::render_witness(witness, program, look));
+        out.push('\n');
+    }
+    out
+}
+
+fn render_all_sets(report: &FileReport, found: &Fences, look: Look) -> String {
+    let mut out = String::new();
+    let Some(all) = &found.all else {
+        return out;
+    };
+    for (at, set) in all.sets.iter().enumerate() {
+        let title = format!(
+            "\nSet {} of {}, at cost {}:",
+            at + 1,
+            all.sets.len(),
+            set.cost
+        );
+        out.push_str(&look.paint(Tone::Strong, &title));
+        match set.repairs.is_empty() {
+            true => out.push_str(" nothing\n"),
+            false => out.push_str(&list(report, &set.repairs, look)),
+        }
+    }
+    let text = match &all.complete {
+        Ok(()) if all.sets.is_empty() => String::new(),
+        Ok(()) => "These are all sets from which nothing can be left out.".to_owned(),
+        Err(reason) => format!("There may be more sets: {reason}."),
+    };
+    out.push_str(&text::indented(&text, 0, Tone::Plain, look));
+    out.push('\n');
+    out
+}
+
+fn noun(set: &RepairSet) -> &'static str {
+    let fence = |c: &Candidate| matches!(c.repair, Repair::Fence(_) | Repair::Keep(_));
+    match set.repairs.iter().all(fence) {
+        true => "fences",
+        false => "repairs",
+    }
+}
+
+fn counted(set: &RepairSet) -> String {
+    let number = set.repairs.len() as u64;
+    match noun(set) {
+        "fences" => words::counted(number, "fence makes", "fences make"),
+        _ => words::counted(number, "repair makes", "repairs make"),
+    }
+}
+
+/// One line for each repair, with an empty line before and behind them.
+fn list(report: &FileReport, repairs: &[Candidate], look: Look) -> String {
+    let mut out = String::new();
+    if let Some(program) = &report.program {
+        out.push('\n');
+        for candidate in sorted(program, repairs) {
+            let line = format!("  {}", repair_line(program, candidate.repair));
+            out.push_str(&cut(&line, look.width));
+            out.push('\n');
+        }
+        out.push('\n');
+    }
     out
 }
 
@@ -139,28 +282,46 @@ fn difference(old: &str, new: &str, look: Look) -> String {
     lines.join("\n")
 }
 
-fn sorted(program: &Program, places: &[PlaceId]) -> Vec<PlaceId> {
-    let mut places = places.to_vec();
-    places.sort_by_key(|place| program.places[place.index()].span);
-    places
+fn sorted(program: &Program, repairs: &[Candidate]) -> Vec<Candidate> {
+    let mut repairs = repairs.to_vec();
+    repairs.sort_by_key(|candidate| (program.site(candidate.repair).span, candidate.repair));
+    repairs
 }
 
-fn fence_line(program: &Program, fence: &FenceLine, place: PlaceId, look: Look) -> String {
-    let place = &program.places[place.index()];
-    let statement = one_line(program.source.slice(place.span), program.language);
-    let what = match place.kind {
-        PlaceKind::BeforeStatement => format!("before `{statement}`"),
-        PlaceKind::BlockEnd => "at the end of the block".to_owned(),
-        PlaceKind::State => format!("before everything that leaves {}", fence.before),
+/// A repair in words.
+fn repair_line(program: &Program, repair: Repair) -> String {
+    let site = program.site(repair);
+    let text = one_line(program.source.slice(site.span), program.language);
+    let what = match repair {
+        Repair::Fence(place) => match program.places[place.index()].kind {
+            PlaceKind::BeforeStatement => format!("before `{text}`"),
+            PlaceKind::BlockEnd => "at the end of the block".to_owned(),
+            PlaceKind::State => {
+                let state = site.name.as_deref().unwrap_or_default();
+                format!("before everything that leaves {state}")
+            }
+        },
+        Repair::Rmw(span) => {
+            let mut all = program.threads.iter().flat_map(|t| &t.transitions);
+            let is_store = |op: &Op| matches!(op, Op::Store { .. });
+            match all.any(|t| t.span == span && is_store(&t.op)) {
+                true => format!("`{text}` becomes an exchange"),
+                false => format!("the load `{text}` becomes an atomic addition of 0"),
+            }
+        }
+        Repair::SeqCst(_) => format!("`{text}` becomes seqcst"),
+        Repair::Keep(_) => format!("`{text}`"),
     };
-    let thread = match &fence.thread {
-        Some(thread) => format!("thread {thread}, "),
+    let thread = match site.thread {
+        Some(thread) => format!("thread {}, ", program.thread(thread).name),
         None => String::new(),
     };
-    let label = match (&place.name, place.kind) {
-        (Some(name), PlaceKind::BeforeStatement) => format!(" (label {name})"),
+    let is_state = matches!(repair, Repair::Fence(place)
+        if program.places[place.index()].kind != PlaceKind::BeforeStatement);
+    let label = match &site.name {
+        Some(name) if !is_state => format!(" (label {name})"),
         _ => String::new(),
     };
-    let line = format!("  {thread}line {}: {what}{label}", fence.line);
-    format!("{}\n", cut(&line, look.width))
+    let line = program.source.line_column(site.span.start).line;
+    format!("{thread}line {line}: {what}{label}")
 }

@@ -4,7 +4,7 @@ use crate::fences::{self, FenceLine};
 use crate::outcome::{Failure, FenceFindings, FileReport, Findings, Question};
 use crate::words;
 use palisade_check::{Answer, Stats, Verdict};
-use palisade_fence::FenceResult;
+use palisade_fence::{FenceResult, RepairSet};
 use palisade_lang::{Diagnostic, Severity, Source};
 use palisade_memory::Witness;
 use serde::Serialize;
@@ -27,7 +27,7 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     iterations: Option<u64>,
     #[serde(flatten)]
-    fences: Option<FenceFields>,
+    fences: Option<FenceFields<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     witness: Option<&'a Witness>,
     /// All of them, where `--all` found several; the first is `witness`.
@@ -41,14 +41,29 @@ struct Line<'a> {
 
 /// What `fence` adds. A `null` says that no set of fences helps, or that none is known.
 #[derive(Serialize)]
-struct FenceFields {
-    fences: Option<Vec<FenceLine>>,
+struct FenceFields<'a> {
+    fences: Option<Vec<FenceLine<'a>>>,
     cost: Option<u64>,
     optimal: bool,
+    /// Where that is not known: no set that is enough costs less.
     #[serde(skip_serializing_if = "Option::is_none")]
-    lower_bound: Option<u64>,
+    bound: Option<u64>,
+    /// With `--reduce`: the program's own fences that can go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<Vec<FenceLine<'a>>>,
+    /// With `--all`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sets: Option<Vec<SetFields<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sets_complete: Option<bool>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     written: bool,
+}
+
+#[derive(Serialize)]
+struct SetFields<'a> {
+    fences: Vec<FenceLine<'a>>,
+    cost: u64,
 }
 
 #[derive(Serialize)]
@@ -162,34 +177,54 @@ fn fill<'a>(line: &mut Line<'a>, answer: &'a Answer) {
     line.stats = Some(StatsFields::new(&answer.stats));
 }
 
-fn fill_fences<'a>(line: &mut Line<'a>, report: &FileReport, findings: &'a FenceFindings) {
+fn fill_fences<'a>(line: &mut Line<'a>, report: &'a FileReport, findings: &'a FenceFindings) {
     let found = &findings.fences;
+    let explanations = &found.explanations;
+    let lines = |set: &RepairSet| {
+        let program = report.program.as_ref();
+        program.map(|program| fences::lines(program, &set.repairs, explanations))
+    };
     let mut fields = FenceFields {
         fences: None,
         cost: None,
         optimal: false,
-        lower_bound: None,
+        bound: None,
+        removed: None,
+        sets: None,
+        sets_complete: None,
         written: findings.written,
     };
     match &found.result {
-        FenceResult::Optimal { places, cost } => {
+        FenceResult::Optimal(set) => {
             line.verdict = "holds";
-            fields.cost = Some(*cost);
+            fields.cost = Some(set.cost);
             fields.optimal = true;
-            fields.fences = report
-                .program
-                .as_ref()
-                .map(|program| fences::lines(program, places, &findings.costs));
+            fields.fences = lines(set);
+            if let (Some(program), Some(_)) = (&report.program, &findings.existing) {
+                let removed = fences::removed(findings, set);
+                fields.removed = Some(fences::lines(program, &removed, &[]));
+            }
         }
         FenceResult::None => line.verdict = "violated",
         FenceResult::Unknown {
             reason,
             lower_bound,
+            confirmed,
         } => {
             line.verdict = "unknown";
             line.reason = Some(reason.clone());
-            fields.lower_bound = Some(*lower_bound);
+            fields.bound = Some(*lower_bound);
+            fields.cost = confirmed.as_ref().map(|set| set.cost);
+            fields.fences = confirmed.as_ref().and_then(lines);
         }
+    }
+    if let (Some(all), Some(program)) = (&found.all, &report.program) {
+        let set = |set: &RepairSet| SetFields {
+            fences: fences::lines(program, &set.repairs, &[]),
+            cost: set.cost,
+        };
+        fields.sets = Some(all.sets.iter().map(set).collect());
+        fields.sets_complete = Some(all.complete.is_ok());
     }
     line.fences = Some(fields);
     line.witness = found.witness.as_ref();

@@ -1,8 +1,8 @@
 //! What was asked about one FILE, and what came out.
 
 use palisade_check::{Answer, Refusal, Verdict};
-use palisade_fence::{Costs, FenceResult, Fences};
-use palisade_lang::{Diagnostic, Program, Source};
+use palisade_fence::{FenceResult, Fences};
+use palisade_lang::{Diagnostic, Program, Source, Span};
 use palisade_memory::{Criterion, Model};
 
 /// What was asked about one FILE, and what came out.
@@ -41,7 +41,7 @@ pub enum Findings {
     /// One answer for each criterion, in the order of strength.
     All(Vec<(Criterion, Result<Answer, Refusal>)>),
     /// The cheapest fences.
-    Fences(FenceFindings),
+    Fences(Box<FenceFindings>),
 }
 
 /// What came out of the search for fences.
@@ -49,9 +49,9 @@ pub enum Findings {
 pub struct FenceFindings {
     /// The fences.
     pub fences: Fences,
-    /// What each would cost.
-    pub costs: Costs,
-    /// The program's text with them; why it cannot be written where it cannot. `None` where no fence was found or needed.
+    /// Where it was asked which of the program's own fences can go: all of them.
+    pub existing: Option<Vec<Span>>,
+    /// The program's text with them; why it cannot be written where it cannot. `None` where nothing is to be changed.
     pub text: Option<Result<String, String>>,
     /// Whether the text was written back.
     pub written: bool,
@@ -108,7 +108,7 @@ impl FileReport {
             Err(_) => Status::Error,
             Ok(Findings::One(answer)) => Status::of_verdict(&answer.verdict),
             Ok(Findings::Fences(found)) => match found.fences.result {
-                FenceResult::Optimal { .. } => Status::Holds,
+                FenceResult::Optimal(_) => Status::Holds,
                 FenceResult::None => Status::Violated,
                 FenceResult::Unknown { .. } => Status::Unknown,
             },

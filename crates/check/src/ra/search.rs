@@ -259,6 +259,7 @@ impl<'f, 'p> Search<'f, 'p> {
                         frontier: self.queue.len(),
                         memory_bytes: self.bytes(),
                         queries: (0, 0),
+                        rounds: None,
                     });
                 }
             }

@@ -1,14 +1,18 @@
 //! `palisade fence`
 
 use super::ask::{Asking, options};
-use crate::args::FenceArgs;
+use crate::args::{FenceArgs, RepairKind};
 use crate::files::write_whole;
 use crate::input;
 use crate::output::Output;
 use crate::pairs;
 use palisade_check::{Control, Options, Verdict, check};
-use palisade_fence::{Costs, FenceResult, fences};
-use palisade_lang::{ParseOptions, Program, Source, fenced_text, parse};
+use palisade_fence::{
+    Bounds, Candidates, CostFile, Costs, FenceResult, Kinds, Profile, RepairSet, Wishes, fences,
+};
+use palisade_lang::{
+    ParseOptions, Program, Repair, Source, Span, parse, repaired_text, text_without_fences,
+};
 use palisade_memory::Model;
 use palisade_report::{Failure, FenceFindings, Findings, Question, Status};
 use std::path::Path;
@@ -32,25 +36,54 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
     if args.write && args.input.files.iter().any(|file| input::is_stdin(file)) {
         return output.complain("`--write` cannot write back to standard input");
     }
-    if args.all {
-        return output.complain("`--all` cannot list other sets of fences yet");
+    let kinds = Kinds {
+        fence: args.repairs.contains(&RepairKind::Fence),
+        rmw: args.repairs.contains(&RepairKind::Rmw),
+        order: args.repairs.contains(&RepairKind::Order),
+    };
+    if kinds.order && model != Model::Tso {
+        return output.complain(
+            "`--repairs order` makes stores `seqcst`, which only `--model tso` gives a meaning to",
+        );
     }
-    if args.cost != "unit" {
-        return output.complain("only `--cost unit` can be used yet");
-    }
+    let file = match args.cost.as_str() {
+        "unit" | "profile" => None,
+        path => match read_costs(path) {
+            Ok(file) => Some(file),
+            Err(complaint) => return output.complain(&complaint),
+        },
+    };
+    let wishes = Wishes {
+        all: args.all.then_some(Bounds {
+            cost: args.bound,
+            sets: args.most,
+        }),
+        explain: args.explain,
+    };
     let options = options(model, criterion, false, &args.search);
     let answer = |program: &Program, control: &Control<'_>| {
-        let costs = Costs::unit(program);
-        let fences = fences(program, &costs, &options, control).map_err(Failure::Refused)?;
-        let text = match &fences.result {
-            FenceResult::Optimal { places, .. } if !places.is_empty() => {
-                Some(fenced_text(program, places))
+        let costs = match &file {
+            Some(file) => {
+                let unfit = |why| Failure::Message(format!("{}: {why}", args.cost));
+                file.fits(program).map_err(unfit)?;
+                Costs::File(file.clone())
             }
+            None if args.cost == "profile" => Costs::Profile(Profile::measure(program, args.seed)),
+            None => Costs::Unit,
+        };
+        let candidates = match args.reduce {
+            true => Candidates::existing(program, &costs),
+            false => Candidates::new(program, kinds, &costs),
+        };
+        let fences = fences(&candidates, &options, &wishes, control).map_err(Failure::Refused)?;
+        let existing = args.reduce.then(|| program.existing_fences());
+        let text = match &fences.result {
+            FenceResult::Optimal(set) => changed_text(program, set, existing.as_deref()),
             _ => None,
         };
         let mut findings = FenceFindings {
             fences,
-            costs,
+            existing,
             text,
             written: false,
         };
@@ -62,7 +95,7 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
             written.map_err(Failure::Message)?;
             findings.written = true;
         }
-        Ok(Findings::Fences(findings))
+        Ok(Findings::Fences(Box::new(findings)))
     };
     Asking {
         model,
@@ -73,6 +106,33 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
         answer: &answer,
     }
     .run(output)
+}
+
+fn read_costs(path: &str) -> Result<CostFile, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        format!(
+            "`--cost` is `unit`, `profile` or a file with costs; `{path}` cannot be read: {error}"
+        )
+    })?;
+    CostFile::parse(&text).map_err(|why| format!("{path}: {why}"))
+}
+
+/// The program's text with a set of repairs, or, where it was asked which of its own fences can go, without those; `None` where nothing changes.
+fn changed_text(
+    program: &Program,
+    set: &RepairSet,
+    existing: Option<&[Span]>,
+) -> Option<Result<String, String>> {
+    let repairs: Vec<Repair> = set.repairs.iter().map(|c| c.repair).collect();
+    match existing {
+        None if repairs.is_empty() => None,
+        None => Some(repaired_text(program, &repairs)),
+        Some(existing) => {
+            let mut gone = existing.to_vec();
+            gone.retain(|span| !repairs.contains(&Repair::Keep(*span)));
+            (!gone.is_empty()).then(|| text_without_fences(program, &gone))
+        }
+    }
 }
 
 /// Writes the new text over the old one, once it has been found to hold.

@@ -1,0 +1,153 @@
+//! The execution graph of a run under release/acquire, and whether it stays allowed with more fences in it.
+
+use palisade_lang::Program;
+use palisade_memory::{EventKind, EventRef, Witness};
+use rustc_hash::FxHashMap;
+
+/// A run as the steps that build its graph (paper 003, section 4.2).
+pub(crate) struct Graph {
+    steps: Vec<Option<Step>>,
+    threads: usize,
+    locations: usize,
+}
+
+struct Step {
+    thread: usize,
+    /// `None` for a fence.
+    location: Option<usize>,
+    reads: bool,
+    writes: bool,
+    /// Whether reading orders what came before the write.
+    synchronises: bool,
+    /// The write that is read, or behind which is written; `None` for the initial value.
+    source: Option<usize>,
+}
+
+/// A set of steps.
+type Past = Vec<u64>;
+
+fn contains(past: &Past, step: usize) -> bool {
+    past[step / 64] >> (step % 64) & 1 == 1
+}
+
+fn join(past: &mut Past, other: &Past) {
+    for (word, more) in past.iter_mut().zip(other) {
+        *word |= more;
+    }
+}
+
+impl Graph {
+    /// The graph of a witness, whose threads have these names. `None` where it is more than single accesses and fences.
+    pub fn new(program: &Program, witness: &Witness, names: &[&str]) -> Option<Graph> {
+        let mut locations: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut steps = Vec::new();
+        for event in &witness.events {
+            if event.kind == EventKind::Local {
+                steps.push(None);
+                continue;
+            }
+            if event.atomic {
+                return None;
+            }
+            let (reads, writes) = match event.kind {
+                EventKind::Load => (true, false),
+                EventKind::Store => (false, true),
+                EventKind::Rmw | EventKind::Fence => (true, true),
+                EventKind::Issue | EventKind::Flush | EventKind::Local => return None,
+            };
+            let source = match event.kind {
+                EventKind::Fence => None,
+                EventKind::Load => Some(event.rf?),
+                _ => Some(event.after?),
+            };
+            let mut synchronises = true;
+            let location = match event.kind {
+                EventKind::Fence => None,
+                _ => {
+                    let name = event.location.as_deref()?;
+                    let declared = program.locations.iter().find(|l| l.name == name)?;
+                    synchronises = !declared.nonatomic;
+                    let next = locations.len();
+                    Some(*locations.entry(name).or_insert(next))
+                }
+            };
+            steps.push(Some(Step {
+                thread: names.iter().position(|name| *name == event.thread)?,
+                location,
+                reads,
+                writes,
+                synchronises,
+                source: match source {
+                    Some(EventRef::Event(index)) => Some(index),
+                    _ => None,
+                },
+            }));
+        }
+        Some(Graph {
+            steps,
+            threads: names.len(),
+            locations: locations.len(),
+        })
+    }
+
+    /// Whether release/acquire allows the run with these fences more: each is executed by a thread (the second number) just before the step with the
+    /// first number; of those with the same numbers, the first in the list is executed first.
+    pub fn is_allowed(&self, added: &[(usize, usize)]) -> bool {
+        let count = self.steps.len();
+        let empty: Past = vec![0; count.div_ceil(64).max(1)];
+        let mut pasts: Vec<Past> = vec![empty.clone(); self.threads];
+        let mut past_of: Vec<Past> = vec![empty.clone(); count];
+        // Fences follow each other: each reads from the one before.
+        let mut fences = empty;
+        let mut modification: Vec<Vec<usize>> = vec![Vec::new(); self.locations];
+        let fence = |pasts: &mut Vec<Past>, fences: &mut Past, thread: usize| {
+            join(&mut pasts[thread], fences);
+            fences.clone_from(&pasts[thread]);
+        };
+        for at in 0..=count {
+            for (_, thread) in added.iter().filter(|(slot, _)| *slot == at) {
+                fence(&mut pasts, &mut fences, *thread);
+            }
+            let Some(Some(step)) = self.steps.get(at) else {
+                continue;
+            };
+            pasts[step.thread][at / 64] |= 1 << (at % 64);
+            let Some(location) = step.location else {
+                fence(&mut pasts, &mut fences, step.thread);
+                continue;
+            };
+            let order = &mut modification[location];
+            // Places in modification order: 0 is the initial value.
+            let known = order
+                .iter()
+                .rposition(|&write| contains(&pasts[step.thread], write))
+                .map_or(0, |index| index + 1);
+            let source = match step.source {
+                None => 0,
+                Some(write) => match order.iter().position(|&other| other == write) {
+                    Some(index) => index + 1,
+                    None => return false,
+                },
+            };
+            if source < known {
+                return false;
+            }
+            if step.writes {
+                let next = order.get(source).map(|&next| &self.steps[next]);
+                if next.is_some_and(|next| next.as_ref().is_some_and(|next| next.reads)) {
+                    return false;
+                }
+                order.insert(source, at);
+            }
+            if let Some(write) = step.source
+                && step.reads
+                && step.synchronises
+            {
+                let past = past_of[write].clone();
+                join(&mut pasts[step.thread], &past);
+            }
+            past_of[at].clone_from(&pasts[step.thread]);
+        }
+        true
+    }
+}

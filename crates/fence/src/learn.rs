@@ -1,0 +1,303 @@
+//! What a violation says about every choice of repairs that makes the criterion hold.
+//!
+//! A violation of the program with the repairs F is a run. Every other choice under which the program still has that run, and the run is still
+//! wrong, is wrong too; what is learned is a clause that all those choices fail to meet, and F among them.
+
+use palisade_check::{Criterion, Model, Witness};
+use palisade_lang::{Instance, Op, Program, Repair};
+use palisade_memory::EventKind;
+
+use crate::candidates::Candidates;
+use crate::cover::Clause;
+use crate::graph::Graph;
+use crate::passed::{Passed, steps_until};
+
+/// What a violation of the program with the repairs `chosen` says. Nothing where its run cannot be followed.
+pub(crate) fn learn(
+    candidates: &Candidates,
+    repaired: &Program,
+    chosen: &[usize],
+    witness: &Witness,
+) -> Vec<Clause> {
+    let copies;
+    let program = match witness.copies {
+        None => repaired,
+        Some(number) => {
+            copies = repaired.with_copies(number);
+            &copies
+        }
+    };
+    let lesson = Lesson {
+        candidates,
+        program,
+        chosen,
+        witness,
+    };
+    let clauses = match witness.model {
+        Model::Ra => lesson.release_acquire(),
+        Model::Sc | Model::Tso => lesson.delayed_store().map(|clause| vec![clause]),
+    };
+    let mut clauses = clauses.unwrap_or_default();
+    for clause in &mut clauses {
+        for part in [&mut clause.any, &mut clause.not_all] {
+            part.sort();
+            part.dedup();
+        }
+    }
+    clauses.dedup();
+    clauses.retain(|clause| !clause.is_met(chosen));
+    clauses
+}
+
+struct Lesson<'a> {
+    candidates: &'a Candidates,
+    program: &'a Program,
+    chosen: &'a [usize],
+    witness: &'a Witness,
+}
+
+impl Lesson<'_> {
+    /// What a running thread did up to an event, or to its last one.
+    fn steps(&self, instance: &Instance, until: Option<usize>) -> Option<Vec<Passed>> {
+        let events = &self.witness.events;
+        let last = || {
+            events
+                .iter()
+                .rposition(|e| e.thread == instance.name && e.kind != EventKind::Local)
+        };
+        match until.or_else(last) {
+            Some(until) => steps_until(self.program, self.witness, instance, until),
+            None => Some(Vec::new()),
+        }
+    }
+
+    fn op(&self, instance: &Instance, step: &Passed) -> &Op {
+        &self.program.thread(instance.thread).transitions[step.transition].op
+    }
+
+    /// The repairs that show in a step, chosen or not, of the kinds that are wanted.
+    fn repairs_at(
+        &self,
+        instance: &Instance,
+        step: &Passed,
+        wanted: impl Fn(Repair) -> bool,
+    ) -> Vec<usize> {
+        let thread = self.program.thread(instance.thread);
+        let transition = &thread.transitions[step.transition];
+        let place = thread.points[step.point.index()].place;
+        let all = self.candidates.all.iter().enumerate();
+        all.filter(|(_, candidate)| wanted(candidate.repair))
+            .filter(|(_, candidate)| match candidate.repair {
+                Repair::Fence(fence) => Some(fence) == place,
+                other => other.changes(transition),
+            })
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    /// TSO: one thread's store waits in its buffer while a later load of that thread is executed. Whatever else is fenced, the run stays possible and
+    /// wrong as long as nothing makes the thread wait between the two.
+    ///
+    /// Read-modify-writes are not only fences: they are other events. Outside those two accesses and what lies between them,
+    /// buffers are empty whenever a store is executed, so a store or load that becomes a read-modify-write is possible there as well, reads the same
+    /// value and leaves the same value behind; and it comes after everything that the store or load came after, and before everything that
+    /// it came before. So that does not help. But one that has been chosen may be what makes the run wrong: the
+    /// clause is also met by leaving one of those out.
+    fn delayed_store(&self) -> Option<Clause> {
+        let (store, load) = self.store_and_load()?;
+        let name = &self.witness.events.get(load)?.thread;
+        let instances = self.program.instances();
+        let pivot = instances.iter().find(|i| i.name == *name)?;
+        let steps = self.steps(pivot, Some(load))?;
+        let begin = steps.iter().position(|s| s.event == Some(store))?;
+        let mut any = Vec::new();
+        for (at, step) in steps.iter().enumerate().skip(begin) {
+            let (first, last) = (at == begin, step.event == Some(load));
+            any.extend(self.repairs_at(pivot, step, |repair| match repair {
+                // Before the store is too early.
+                Repair::Fence(_) | Repair::Keep(_) => !first,
+                Repair::SeqCst(_) => !last,
+                Repair::Rmw(_) => true,
+            }));
+        }
+        let mut not_all = Vec::new();
+        let has_rmws = self.candidates.all.iter();
+        if has_rmws
+            .map(|c| c.repair)
+            .any(|repair| matches!(repair, Repair::Rmw(_)))
+        {
+            // The other accesses of a pattern must be what they are.
+            let others = match &self.witness.pattern {
+                Some(pattern) => pattern.events.get(2..).unwrap_or_default(),
+                None => &[],
+            };
+            for instance in &instances {
+                for step in self.steps(instance, None)? {
+                    let here =
+                        self.repairs_at(instance, &step, |repair| matches!(repair, Repair::Rmw(_)));
+                    for repair in here {
+                        if self.chosen.contains(&repair) {
+                            not_all.push(repair);
+                        } else if step.event.is_some_and(|event| others.contains(&event)) {
+                            any.push(repair);
+                        }
+                    }
+                }
+            }
+        }
+        any.retain(|repair| !self.chosen.contains(repair));
+        Some(Clause { any, not_all })
+    }
+
+    /// The delayed store and the load that overtakes it, by event indices.
+    fn store_and_load(&self) -> Option<(usize, usize)> {
+        if let Some(pattern) = &self.witness.pattern {
+            // Fragile: [e1, e, …]; triangular race: [store, load, …].
+            return match (self.witness.criterion, &pattern.events[..]) {
+                (Criterion::Persistent | Criterion::Trf, [store, load, ..]) => {
+                    Some((*store, *load))
+                }
+                _ => None,
+            };
+        }
+        // A TSO run: the first store that waits in its buffer while its thread loads, and the last load before it leaves.
+        let events = &self.witness.events;
+        events.iter().enumerate().find_map(|(flush, event)| {
+            let issue = event.issue.filter(|_| event.kind == EventKind::Flush)?;
+            let load = (issue..flush)
+                .rev()
+                .find(|&i| events[i].thread == event.thread && events[i].kind == EventKind::Load)?;
+            Some((issue, load))
+        })
+    }
+
+    /// Release/acquire: fences are events, read-modify-writes of a location of their own, so more of them may be worse.
+    ///
+    /// Take the execution graph of the run without the chosen fences. With fewer fences it has fewer edges of happens-before, so what release/acquire
+    /// allows it allows with fewer fences, too; with more fences it has more edges, and a cycle stays a cycle. So, for a set S of fences on the
+    /// run that contains the chosen ones, if the graph with S is still allowed, it is a violation for all choices that have the fences in its
+    /// cycle and, of those on the run, only fences of S. The larger S is, the more is learned: it grows greedily, once for each thread,
+    /// whose own fences then come last.
+    fn release_acquire(&self) -> Option<Vec<Clause>> {
+        let mut instances = self.program.instances();
+        let events = &self.witness.events;
+        instances.retain(|i| events.iter().any(|e| e.thread == i.name));
+        // For each repair on the run, where it is: instance, and the events of the same thread before and after it.
+        let mut passes: Vec<(usize, Pass)> = Vec::new();
+        let mut needed = Vec::new();
+        for (thread, instance) in instances.iter().enumerate() {
+            let mut after = None;
+            let steps = self.steps(instance, None)?;
+            for (at, step) in steps.iter().enumerate() {
+                let before = steps[at..].iter().find_map(|s| s.event);
+                for repair in self.repairs_at(instance, step, |_| true) {
+                    let pass = Pass {
+                        thread,
+                        after,
+                        before: before.unwrap_or(events.len()),
+                    };
+                    if self.chosen.contains(&repair)
+                        && matches!(self.op(instance, step), Op::Fence(_))
+                        && step.event.is_some_and(|event| self.is_in_cycle(event))
+                    {
+                        needed.push(repair);
+                    }
+                    passes.push((repair, pass));
+                }
+                after = step.event.or(after);
+            }
+        }
+        let mut passed: Vec<usize> = passes.iter().map(|(repair, _)| *repair).collect();
+        passed.sort();
+        passed.dedup();
+        let is_fence = |repair: &usize| {
+            !matches!(
+                self.candidates.all[*repair].repair,
+                Repair::Rmw(_) | Repair::SeqCst(_)
+            )
+        };
+        let chosen = |repair: &usize| self.chosen.contains(repair);
+        let whole_run = Clause {
+            any: passed.iter().copied().filter(|r| !chosen(r)).collect(),
+            not_all: passed.iter().copied().filter(chosen).collect(),
+        };
+        let names: Vec<&str> = instances.iter().map(|i| i.name.as_str()).collect();
+        let graph = match Graph::new(self.program, self.witness, &names) {
+            Some(graph) if !self.witness.cycle.is_empty() && graph.is_allowed(&[]) => graph,
+            // A race, or something that is not looked at more closely.
+            _ => return Some(vec![whole_run]),
+        };
+        let not_all: Vec<usize> = passed
+            .iter()
+            .copied()
+            .filter(|r| chosen(r) && (needed.contains(r) || !is_fence(r)))
+            .collect();
+        let mut clauses = Vec::new();
+        for last in 0..instances.len() {
+            let is_late = |repair: &usize| {
+                let mut of = passes.iter().filter(|(r, _)| r == repair);
+                of.any(|(_, pass)| pass.thread == last)
+            };
+            let (late, early): (Vec<usize>, Vec<usize>) = passed
+                .iter()
+                .copied()
+                .filter(|repair| !chosen(repair))
+                .partition(is_late);
+            let mut added: Vec<(usize, usize)> = Vec::new();
+            let mut any = Vec::new();
+            for repair in early.into_iter().chain(late) {
+                let of = passes.iter().filter(|(r, _)| *r == repair);
+                let grown = match is_fence(&repair) {
+                    true => with_all(&graph, &added, of.map(|(_, pass)| pass)),
+                    false => None,
+                };
+                match grown {
+                    Some(grown) => added = grown,
+                    None => any.push(repair),
+                }
+            }
+            clauses.push(Clause {
+                any,
+                not_all: not_all.clone(),
+            });
+        }
+        Some(clauses)
+    }
+
+    /// Whether the cycle goes over an edge other than program order at this event.
+    fn is_in_cycle(&self, event: usize) -> bool {
+        self.witness.edges.iter().any(|edge| {
+            edge.relation != palisade_memory::RelationName::Po
+                && (edge.from == event || edge.to == event)
+        })
+    }
+}
+
+/// Where a fence would be executed.
+struct Pass {
+    thread: usize,
+    /// Behind this event of its thread …
+    after: Option<usize>,
+    /// … and before this one.
+    before: usize,
+}
+
+/// The fences `added` and one more for each pass, somewhere where the graph is still allowed.
+fn with_all<'p>(
+    graph: &Graph,
+    added: &[(usize, usize)],
+    passes: impl Iterator<Item = &'p Pass>,
+) -> Option<Vec<(usize, usize)>> {
+    let mut added = added.to_vec();
+    for pass in passes {
+        let first = pass.after.map_or(0, |event| event + 1);
+        let slot = (first..=pass.before).rev().find(|&slot| {
+            added.push((slot, pass.thread));
+            let allowed = graph.is_allowed(&added);
+            added.pop();
+            allowed
+        })?;
+        added.push((slot, pass.thread));
+    }
+    Some(added)
+}
