@@ -13,10 +13,12 @@ mod search;
 pub mod state;
 mod tso;
 mod verdict;
+mod weave;
 
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};
-pub use tso::instrument::instrument;
+pub use persistent::instrument::instrument_persistence;
+pub use tso::instrument::{Attack, attacks, instrument};
 pub use verdict::{Abstraction, Answer, Level, Options, Reductions, Route, Stats, Verdict};
 
 /// Why a question cannot be asked of this program: an error of the call or the input, not of the search.

@@ -178,6 +178,14 @@ pub struct ExportArgs {
     /// Print the instrumented program of the check instead of the program itself.
     #[arg(long)]
     pub instrumented: bool,
+
+    /// The check: whether the program is `robust` or `persistent` under TSO.
+    #[arg(long, value_enum, default_value_t = CriterionName::Robust, requires = "instrumented")]
+    pub criterion: CriterionName,
+
+    /// Look for one attack only: the thread, the line of the delayed store and the line of the load that overtakes it, as in `t:5:6`.
+    #[arg(long, value_name = "THREAD:STORE:LOAD", requires = "instrumented")]
+    pub attack: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -27,6 +27,7 @@
 
 mod filter;
 mod flatten;
+pub mod instrument;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! `palisade export`
 
-use crate::args::{ExportArgs, Target};
+use crate::args::{CriterionName, ExportArgs, Target};
 use crate::input;
 use crate::output::Output;
 use palisade_lang::Program;
@@ -27,7 +27,10 @@ pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
         output.error_look(),
     ));
     let program = match args.instrumented {
-        true => palisade_check::instrument(&input.program),
+        true => match instrumented(args, &input.program) {
+            Ok(program) => program,
+            Err(complaint) => return output.complain(&complaint),
+        },
         false => input.program,
     };
     match print(&program, args.to, &file) {
@@ -36,6 +39,39 @@ pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
             Status::Holds
         }
         Err(message) => output.complain(&format!("{file}: {message}")),
+    }
+}
+
+/// The instrumented program of a check, or what is wrong with asking for it.
+fn instrumented(args: &ExportArgs, program: &Program) -> Result<Program, String> {
+    match (args.criterion, &args.attack) {
+        (CriterionName::Robust, None) => Ok(palisade_check::instrument(program, None)),
+        (CriterionName::Robust, Some(wanted)) => {
+            let attacks = palisade_check::attacks(program);
+            let name = |attack: &palisade_check::Attack| {
+                let thread = &program.thread(attack.thread).name;
+                format!("{thread}:{}:{}", attack.lines.0, attack.lines.1)
+            };
+            match attacks.iter().find(|attack| name(attack) == *wanted) {
+                Some(attack) => Ok(palisade_check::instrument(program, Some(attack))),
+                None if attacks.is_empty() => Err("the program has no attacks".to_owned()),
+                None => {
+                    let names: Vec<String> = attacks.iter().map(name).collect();
+                    Err(format!(
+                        "there is no attack `{wanted}` (THREAD:LINE OF THE STORE:LINE OF THE LOAD); there are {}",
+                        names.join(", ")
+                    ))
+                }
+            }
+        }
+        (CriterionName::Persistent, None) => Ok(palisade_check::instrument_persistence(program)),
+        (CriterionName::Persistent, Some(_)) => {
+            Err("`--attack` goes with `--criterion robust`".to_owned())
+        }
+        _ => Err(
+            "`--instrumented` goes with `--criterion robust` and `--criterion persistent`"
+                .to_owned(),
+        ),
     }
 }
 

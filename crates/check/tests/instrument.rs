@@ -1,0 +1,276 @@
+//! Three routes to the same verdict: the direct search, the instrumented program under our own SC walk, and the same under SPIN.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use palisade_check::sc::{Observer, ScSpace};
+use palisade_check::state::Frame;
+use palisade_check::{
+    Control, Criterion, Model, Options, Reductions, Verdict, attacks, check, instrument,
+    instrument_persistence,
+};
+use palisade_explore::{Limits, Successors, Walk};
+use palisade_lang::print::{PromelaOptions, to_pal, to_promela};
+use palisade_lang::{Copies, Program};
+use palisade_testkit::{Shape, compare};
+use palisade_threads::View;
+
+/// A criterion with its source-to-source construction.
+type Route = (Criterion, fn(&Program) -> Program);
+
+const ROUTES: [Route; 2] = [
+    (Criterion::Robust, |program| instrument(program, None)),
+    (Criterion::Persistent, instrument_persistence),
+];
+
+/// `Some(true)`: it holds; `None`: not known within the limits.
+fn directly(program: &Program, criterion: Criterion) -> Option<bool> {
+    let options = Options {
+        timeout: Some(Duration::from_secs(20)),
+        ..Options::new(Model::Tso, criterion)
+    };
+    let control = Control {
+        cancel: &AtomicBool::new(false),
+        progress: &|_| {},
+    };
+    match check(program, &options, &control).ok()?.verdict {
+        Verdict::Holds => Some(true),
+        Verdict::Violated => Some(false),
+        Verdict::Unknown(_) => None,
+    }
+}
+
+/// Looks for the goal. Errors of the program are no goal.
+struct Goal;
+
+impl Observer for Goal {
+    fn observe(
+        &self,
+        frame: &Frame<'_>,
+        view: &mut View<'_>,
+        row: &[u32],
+        deadlock: bool,
+        out: &mut Successors<'_>,
+    ) {
+        if frame.holds(view, row, &frame.nevers[0].condition, deadlock) {
+            out.report(0);
+        }
+    }
+
+    fn error(&self, _: usize, _: u32, _: u64, _: &mut Successors<'_>) {}
+
+    fn watched_writes(&self) -> u64 {
+        0
+    }
+}
+
+/// Whether the goal is out of reach under SC; `None` if that takes more states.
+fn unreachable(instrumented: &Program, states: u64) -> Option<bool> {
+    let frame = Frame::new(instrumented, &Reductions::ALL);
+    let space = ScSpace {
+        frame: &frame,
+        observer: Goal,
+        partial_order: true,
+    };
+    let limits = Limits {
+        states: Some(states),
+        ..Limits::default()
+    };
+    let outcome = Walk::new(&space).limits(limits).stop_at_first(true).run();
+    match outcome.stopped {
+        _ if !outcome.findings.is_empty() => Some(false),
+        None => Some(true),
+        Some(_) => None,
+    }
+}
+
+#[test]
+fn the_instrumented_program_agrees_on_random_programs() {
+    for (criterion, instrument) in ROUTES {
+        for (shape, seeds) in [(&Shape::TSO, 0..1_500), (&Shape::LOOPS, 0..500)] {
+            let compared = compare(
+                shape,
+                seeds,
+                |program| directly(program, criterion),
+                |program| unreachable(&instrument(program), 1_000_000),
+            );
+            println!("{}: {compared:?}", criterion.name());
+            assert!(compared.skipped * 20 <= compared.programs);
+        }
+    }
+}
+
+/// A program is robust iff none of its attacks has a witness.
+#[test]
+fn the_instrumented_programs_of_all_attacks_agree() {
+    let compared = compare(
+        &Shape::TSO,
+        80_000..80_400,
+        |program| directly(program, Criterion::Robust),
+        |program| {
+            let mut robust = Some(true);
+            for attack in attacks(program) {
+                match unreachable(&instrument(program, Some(&attack)), 1_000_000) {
+                    Some(true) => {}
+                    Some(false) => return Some(false),
+                    None => robust = None,
+                }
+            }
+            robust
+        },
+    );
+    println!("{compared:?}");
+    assert!(compared.skipped * 20 <= compared.programs);
+}
+
+/// What is printed as `.pal` and read again still agrees.
+#[test]
+fn the_printed_instrumented_program_agrees() {
+    for (criterion, instrument) in ROUTES {
+        let compared = compare(
+            &Shape::LOOPS,
+            70_000..70_100,
+            |program| directly(program, criterion),
+            |program| {
+                let read = palisade_testkit::program(&to_pal(&instrument(program)));
+                unreachable(&read, 1_000_000)
+            },
+        );
+        println!("{}: {compared:?}", criterion.name());
+    }
+}
+
+/// The programs of the house that have a fixed number of threads.
+fn house() -> Vec<(PathBuf, Program)> {
+    let mut directories = vec![palisade_testkit::workspace_dir().join("programs")];
+    let mut files = Vec::new();
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|e| e == "pal") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+        .into_iter()
+        .filter(|file| !file.components().any(|part| part.as_os_str() == "large"))
+        .filter_map(|file| {
+            let text = std::fs::read_to_string(&file).ok()?;
+            let program = palisade_testkit::parse(&text)?;
+            let fixed = program.threads.iter().all(|t| t.copies != Copies::Any);
+            fixed.then_some((file, program))
+        })
+        .collect()
+}
+
+/// The instrumented programs are larger, so this is for those that need few states.
+#[test]
+fn the_instrumented_program_agrees_on_the_programs_of_the_house() {
+    for (criterion, instrument) in ROUTES {
+        let mut compared = (0, 0);
+        for (file, program) in house() {
+            let Some(found) = unreachable(&instrument(&program), 30_000) else {
+                compared.1 += 1;
+                continue;
+            };
+            if let Some(direct) = directly(&program, criterion) {
+                assert_eq!(direct, found, "{}: {}", criterion.name(), file.display());
+                compared.0 += 1;
+            }
+        }
+        println!(
+            "{}: {} programs compared, {} too large",
+            criterion.name(),
+            compared.0,
+            compared.1
+        );
+        assert!(compared.0 >= 100);
+    }
+}
+
+fn runs(program: &str, argument: &str) -> bool {
+    Command::new(program)
+        .arg(argument)
+        .output()
+        .is_ok_and(|o| o.status.success())
+}
+
+/// SPIN's answer to an instrumented program: an assertion is violated or not.
+fn by_spin(instrumented: &Program, directory: &Path) -> Option<bool> {
+    let model = to_promela(instrumented, &PromelaOptions::default()).ok()?;
+    std::fs::create_dir_all(directory).ok()?;
+    std::fs::write(directory.join("model.pml"), model).ok()?;
+    let run = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(directory)
+            .output()
+            .ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    run("spin", &["-a", "model.pml"])?;
+    run("cc", &["-O0", "-DSAFETY", "-o", "pan", "pan.c"])?;
+    let said = run("./pan", &["-m1000000", "-E"])?;
+    if said.contains("error: max search depth too small") {
+        return None;
+    }
+    let errors = said.split("errors: ").nth(1)?;
+    Some(errors.trim_start().starts_with('0'))
+}
+
+#[test]
+fn spin_agrees() {
+    if !runs("spin", "-V") || !runs("cc", "--version") {
+        println!("spin or cc is not installed");
+        return;
+    }
+    let directory = std::env::temp_dir().join(format!("palisade-spin-{}", std::process::id()));
+    // Programs without errors of their own, which SPIN would report as well.
+    let shape = Shape {
+        pointers: false,
+        accesses: 6,
+        ..Shape::TSO
+    };
+    for (criterion, instrument) in ROUTES {
+        let compared = compare(
+            &shape,
+            0..8,
+            |program| directly(program, criterion),
+            |program| by_spin(&instrument(program), &directory),
+        );
+        println!("{}: {compared:?}", criterion.name());
+        // Of the house, small programs, and every eighth of them: each costs a run of the C compiler.
+        let small = house().into_iter().filter(|(_, program)| {
+            let instrumented = instrument(program);
+            let ops: usize = instrumented
+                .threads
+                .iter()
+                .map(|t| t.transitions.len())
+                .sum();
+            ops < 600 && unreachable(&instrumented, 2_000).is_some()
+        });
+        let mut of_the_house = 0;
+        for (file, program) in small.step_by(8).take(8) {
+            let direct = directly(&program, criterion);
+            if let Some(found) = by_spin(&instrument(&program), &directory) {
+                assert_eq!(
+                    direct,
+                    Some(found),
+                    "{}: {}",
+                    criterion.name(),
+                    file.display()
+                );
+                of_the_house += 1;
+            }
+        }
+        println!("{}: {of_the_house} programs of the house", criterion.name());
+        assert!(of_the_house > 0);
+    }
+    let _ = std::fs::remove_dir_all(&directory);
+}
