@@ -2,18 +2,40 @@
 //!
 //! `cargo run --release -p bench -- TABLE [ARGUMENT…]`; without a table, says which there are.
 
+mod expected;
+mod measure;
+mod persist;
 mod ra;
+mod scaling;
+mod tso;
 
 use std::process::ExitCode;
 
 /// A table: its name, what it shows, and what prints it.
 type Table = (&'static str, &'static str, fn(&[String]) -> ExitCode);
 
-const TABLES: &[Table] = &[(
-    "ra",
-    "robustness against release/acquire, beside Rocker (paper 003, Fig. 7)",
-    ra::table,
-)];
+const TABLES: &[Table] = &[
+    (
+        "ra",
+        "robustness against release/acquire, beside Rocker (paper 003, Fig. 7)",
+        ra::table,
+    ),
+    (
+        "tso",
+        "robustness against TSO, beside Trencher (paper 000, Table 2; paper 002, Fig. 6)",
+        tso::table,
+    ),
+    (
+        "persist",
+        "persistence, beside Persist (paper 004, Table 1)",
+        persist::table,
+    ),
+    (
+        "scaling",
+        "persistence for more and more threads, with the abstraction and without (paper 004, Fig. 16)",
+        scaling::table,
+    ),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -113,7 +113,13 @@ pub fn attacks(program: &Program) -> Vec<Attack> {
 /// The instrumented program: `never goal == 1` holds for it under SC iff `program` is robust against TSO, or has no TSO witness for
 /// the attack if one is given.
 pub fn instrument(program: &Program, attack: Option<&Attack>) -> Program {
-    let (places, locations) = Places::new(program, &SHADOWS, &GLOBALS);
+    let mut ops = program.threads.iter().flat_map(|t| &t.transitions);
+    let shadows = match ops.any(|t| t.op == Op::AtomicBegin) {
+        true => &SHADOWS[..],
+        // The last two are for blocks.
+        false => &SHADOWS[..5],
+    };
+    let (places, locations) = Places::new(program, shadows, &GLOBALS);
     let mut instrumented = program.clone();
     instrumented.places.clear();
     instrumented.locations = locations;
