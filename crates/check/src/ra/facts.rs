@@ -7,6 +7,8 @@ use palisade_lang::{
 use palisade_threads::Status;
 use palisade_threads::{LocalId, View};
 
+use std::sync::Arc;
+
 use super::sets::Set;
 
 /// A predicate on values that some instruction depends on: `value REL operand`.
@@ -41,6 +43,20 @@ impl Classes {
                     }) as i64
             }
         }
+    }
+
+    /// A value that stands for all values of the class.
+    pub fn representative(&self, value: Value) -> Value {
+        let Classes::By(predicates) = self else {
+            return value;
+        };
+        let class = self.class(value);
+        let operands = predicates.iter().map(|(_, operand)| *operand);
+        let near = operands.flat_map(|o| [o, o.saturating_add(1), o.saturating_sub(1)]);
+        let mut candidates = std::iter::once(0).chain(near);
+        candidates
+            .find(|&v| self.class(v) == class)
+            .unwrap_or(value)
     }
 
     fn add(&mut self, relation: Relation, operand: Option<Value>) {
@@ -88,6 +104,8 @@ pub struct Accept {
     pub place: usize,
     /// Which values.
     pub predicate: Option<Predicate>,
+    /// Whether what the instruction does depends on the value: then it may not accept all, even without a predicate.
+    pub chooses: bool,
 }
 
 impl Accept {
@@ -145,17 +163,36 @@ pub struct Facts {
     pub accepts: Vec<Accept>,
     /// All different futures; number 0 is the one of a thread that has ended.
     pub futures: Vec<Future>,
-    /// For each running thread and control point the number of the future.
-    by_point: Vec<Vec<Horizon>>,
+    /// For each running thread.
+    threads: Vec<Analysed>,
 }
 
-/// What a thread may still do from a control point on: numbers in [`Facts::futures`].
+/// An instruction of a running thread.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// From this control point …
+    pub from: u32,
+    /// … to this one.
+    pub to: u32,
+    /// What it may do: a number in [`Facts::futures`].
+    pub does: u32,
+}
+
+/// What is known about the control points of a running thread.
+#[derive(Clone, Debug)]
+struct Analysed {
+    /// For each point the number of the future.
+    by_point: Vec<u32>,
+    edges: Arc<Vec<Edge>>,
+}
+
+/// Where a running thread stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Horizon {
-    /// At all.
+    /// What it may still do: a number in [`Facts::futures`].
     pub future: u32,
-    /// Before its next fence.
-    pub before_fence: u32,
+    /// Its control point; it means nothing for a thread that has ended, whose future is 0.
+    pub point: u32,
 }
 
 impl Facts {
@@ -170,10 +207,10 @@ impl Facts {
             classes: vec![Classes::By(Vec::new()); places],
             accepts: Vec::new(),
             futures: vec![Future::nothing(places)],
-            by_point: Vec::new(),
+            threads: Vec::new(),
         };
         let mut beginnings = Vec::new();
-        let mut known: Vec<(usize, Option<u32>, Vec<Horizon>)> = Vec::new();
+        let mut known: Vec<(usize, Option<u32>, Analysed)> = Vec::new();
         for instance in &instances {
             let code = instance.thread.index();
             let thread = &program.threads[code];
@@ -181,14 +218,14 @@ impl Facts {
             let found = known
                 .iter()
                 .find(|(c, m, _)| *c == code && *m == me)
-                .map(|(_, _, by_point)| by_point.clone());
-            let by_point = found.unwrap_or_else(|| {
-                let by_point = facts.analyse(program, thread, me);
-                known.push((code, me, by_point.clone()));
-                by_point
+                .map(|(_, _, analysed)| analysed.clone());
+            let analysed = found.unwrap_or_else(|| {
+                let analysed = facts.analyse(program, thread, me);
+                known.push((code, me, analysed.clone()));
+                analysed
             });
-            beginnings.push(by_point[thread.initial.index()].future);
-            facts.by_point.push(by_point);
+            beginnings.push(analysed.by_point[thread.initial.index()]);
+            facts.threads.push(analysed);
         }
         for place in 0..places {
             let nonatomic = program.locations.get(place).is_some_and(|l| l.nonatomic);
@@ -209,7 +246,7 @@ impl Facts {
         self.places - 1
     }
 
-    /// What a thread may still do; [`Horizon::default`] if that is nothing.
+    /// Where a thread stands; [`Horizon::default`] if it has ended.
     pub fn horizon(
         &self,
         view: &mut View<'_>,
@@ -220,13 +257,20 @@ impl Facts {
         if view.status(code, local) != Status::Running {
             return Horizon::default();
         }
-        view.point(code, local).map_or(Horizon::default(), |point| {
-            self.by_point[instance][point.index()]
+        let point = view.point(code, local);
+        point.map_or(Horizon::default(), |point| Horizon {
+            future: self.threads[instance].by_point[point.index()],
+            point: point.0,
         })
     }
 
+    /// The instructions of a running thread.
+    pub fn edges(&self, instance: usize) -> &Arc<Vec<Edge>> {
+        &self.threads[instance].edges
+    }
+
     /// Finds the futures of one thread's points, and adds to the classes what its instructions tell apart.
-    fn analyse(&mut self, program: &Program, thread: &Thread, me: Option<u32>) -> Vec<Horizon> {
+    fn analyse(&mut self, program: &Program, thread: &Thread, me: Option<u32>) -> Analysed {
         let constants = constants(program, thread, me);
         let places = self.places;
         let mut own = Vec::new();
@@ -238,37 +282,43 @@ impl Facts {
             }
             own.push(future);
         }
-        let [all, before_fence] = [false, true].map(|stop| {
-            let mut futures = vec![Future::nothing(places); thread.points.len()];
-            let mut changed = true;
-            while changed {
-                changed = false;
-                for (transition, future) in thread.transitions.iter().zip(&own).rev() {
-                    let (from, to) = (transition.from.index(), transition.to.index());
-                    let cut = stop && matches!(transition.op, Op::Fence(Order::SeqCst));
-                    if constants[from].is_none() || cut {
-                        continue;
-                    }
-                    changed |= futures[from].join(future);
-                    if from != to {
-                        let behind = futures[to].clone();
-                        changed |= futures[from].join(&behind);
-                    }
+        let mut futures = vec![Future::nothing(places); thread.points.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (transition, future) in thread.transitions.iter().zip(&own).rev() {
+                let (from, to) = (transition.from.index(), transition.to.index());
+                if constants[from].is_none() {
+                    continue;
+                }
+                changed |= futures[from].join(future);
+                if from != to {
+                    let behind = futures[to].clone();
+                    changed |= futures[from].join(&behind);
                 }
             }
-            futures
-        });
-        let horizons = all.into_iter().zip(before_fence);
-        horizons
-            .map(|(future, before_fence)| Horizon {
-                future: self.number(future),
-                before_fence: self.number(before_fence),
+        }
+        let edges = thread.transitions.iter().zip(own);
+        let edges = edges
+            .filter(|(transition, _)| constants[transition.from.index()].is_some())
+            .map(|(transition, does)| Edge {
+                from: transition.from.0,
+                to: transition.to.0,
+                does: self.number(does),
             })
-            .collect()
+            .collect();
+        Analysed {
+            by_point: futures.into_iter().map(|f| self.number(f)).collect(),
+            edges: Arc::new(edges),
+        }
     }
 
-    fn accept(&mut self, place: usize, predicate: Option<Predicate>) -> usize {
-        let accept = Accept { place, predicate };
+    fn accept(&mut self, place: usize, predicate: Option<Predicate>, chooses: bool) -> usize {
+        let accept = Accept {
+            place,
+            predicate,
+            chooses,
+        };
         let known = self.accepts.iter().position(|a| *a == accept);
         known.unwrap_or_else(|| {
             self.accepts.push(accept);
@@ -353,13 +403,13 @@ impl Facts {
                 }
                 _ => {}
             }
-            if let Some(predicate) = reads {
+            if let Some(needed) = reads {
                 future.reads.insert(place);
-                let accept = self.accept(place, predicate);
+                let accept = self.accept(place, needed, predicate.is_some());
                 future.read_accepts.insert(accept);
             }
-            if let Some(predicate) = writes {
-                let accept = self.accept(place, predicate);
+            if let Some(needed) = writes {
+                let accept = self.accept(place, needed, predicate.is_some());
                 future.write_accepts.insert(accept);
             }
             if let Some((relation, operand)) = predicate {

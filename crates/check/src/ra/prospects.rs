@@ -1,11 +1,18 @@
 //! What can still become of a suspicion: who can still lead to the culprit, and whether the culprit can still get there.
+//!
+//! Everything here is a question about sets of monitored locations, one bit each, and errs on one side only: what is called impossible is
+//! impossible.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use palisade_lang::Value;
 
-use super::facts::{Facts, Horizon, Predicate};
-use super::suspect::{AWARE, READ, Suspicion, UNSEEN, WRITTEN};
+use super::facts::{Accept, Edge, Facts, Horizon};
+use super::suspect::{AWARE, Aim, OUT, READ, Suspicion, UNSEEN, WRITTEN};
 
-/// What a thread may still do, as sets of monitored locations.
+/// What a thread may do, as sets of monitored locations.
 #[derive(Clone, Debug, Default)]
 pub struct Masks {
     /// Locations that it may read without writing.
@@ -16,13 +23,70 @@ pub struct Masks {
     pub updates: u64,
     /// Locations where what it does depends on the value that it finds.
     pub chooses: u64,
-    /// By location: what its reads accept; `None` for any value.
-    read_accepts: Vec<Vec<Option<Predicate>>>,
-    /// By location: what its stores and updates accept to follow.
-    write_accepts: Vec<Vec<Option<Predicate>>>,
+    /// All locations of the program that it may access, if there are few: for these a bit each by place.
+    pub places: u64,
+    /// What its reads accept; the place is the number of the monitored location.
+    read_accepts: Vec<Accept>,
+    /// What its stores and updates accept to follow.
+    write_accepts: Vec<Accept>,
+    /// Locations where some read, and some update, accepts every value.
+    free: [u64; 2],
 }
 
 impl Masks {
+    fn new(facts: &Facts, future: &super::facts::Future) -> Self {
+        let mask = |has: &dyn Fn(usize) -> bool| {
+            let tracked = facts.tracked.iter().enumerate();
+            tracked.fold(0u64, |mask, (place, x)| match x {
+                Some(x) => mask | u64::from(has(place)) << x,
+                None => mask,
+            })
+        };
+        let accepts = |numbers: &super::sets::Set| {
+            let numbers = numbers.members().map(|n| facts.accepts[n]);
+            let tracked = |accept: Accept| {
+                let place = facts.tracked[accept.place]?;
+                Some(Accept { place, ..accept })
+            };
+            numbers.filter_map(tracked).collect()
+        };
+        let read_accepts: Vec<Accept> = accepts(&future.read_accepts);
+        let write_accepts: Vec<Accept> = accepts(&future.write_accepts);
+        // A fence goes through whatever it finds.
+        let fence = facts.tracked[facts.fence_place()].map_or(0, |f| 1u64 << f);
+        let places = (0..facts.places.min(64)).filter(|&place| future.touches(place));
+        Masks {
+            reads: mask(&|place| future.reads.has(place)),
+            stores: mask(&|place| future.stores.has(place)),
+            updates: mask(&|place| future.updates.has(place)),
+            chooses: mask(&|place| future.chooses.has(place)),
+            places: places.fold(0, |mask, place| mask | 1 << place),
+            free: [free(&read_accepts), free(&write_accepts) | fence],
+            read_accepts,
+            write_accepts,
+        }
+    }
+
+    fn join(&mut self, other: &Masks) {
+        self.reads |= other.reads;
+        self.stores |= other.stores;
+        self.updates |= other.updates;
+        self.chooses |= other.chooses;
+        self.places |= other.places;
+        self.free[0] |= other.free[0];
+        self.free[1] |= other.free[1];
+        for (mine, theirs) in [
+            (&mut self.read_accepts, &other.read_accepts),
+            (&mut self.write_accepts, &other.write_accepts),
+        ] {
+            for accept in theirs {
+                if !mine.contains(accept) {
+                    mine.push(*accept);
+                }
+            }
+        }
+    }
+
     /// Locations that it may access.
     #[inline]
     pub fn touches(&self) -> u64 {
@@ -35,22 +99,61 @@ impl Masks {
         self.stores | self.updates
     }
 
-    /// Whether it may access the location stale where this value is stale, and (if `plain`) a write could follow it.
-    fn accepts(&self, location: usize, value: Option<Value>, plain: bool) -> bool {
-        let accepted = |accepts: &[Option<Predicate>]| {
-            accepts.iter().any(|predicate| match (predicate, value) {
-                (Some((relation, operand)), Some(value)) => relation.holds(value, *operand),
-                _ => true,
+    /// Whether some access may be the one that is suspected.
+    fn accepts(&self, suspicion: Suspicion, value: Option<Value>) -> bool {
+        let accepted = |accepts: &[Accept]| {
+            accepts.iter().any(|accept| {
+                accept.place == suspicion.location
+                    && match suspicion.aim {
+                        Aim::Any => true,
+                        Aim::Choosing => accept.chooses,
+                        Aim::Writing => !accept.chooses,
+                    }
+                    && value.is_none_or(|value| accept.accepts(value))
             })
         };
-        accepted(&self.read_accepts[location]) || plain && accepted(&self.write_accepts[location])
+        suspicion.aim != Aim::Writing && accepted(&self.read_accepts)
+            || suspicion.plain && accepted(&self.write_accepts)
     }
+
+    /// What it may read and update in this memory.
+    #[inline]
+    fn enabled(&self, memory: &[Value]) -> (u64, u64) {
+        let enabled = |accepts: &[Accept], free: u64, all: u64| {
+            let mut mask = free;
+            if all & !free != 0 {
+                for accept in accepts.iter().filter(|a| a.accepts(memory[a.place])) {
+                    mask |= 1 << accept.place;
+                }
+            }
+            mask & all
+        };
+        (
+            enabled(&self.read_accepts, self.free[0], self.reads),
+            enabled(&self.write_accepts, self.free[1], self.updates),
+        )
+    }
+}
+
+/// The locations where everything is accepted.
+fn free(accepts: &[Accept]) -> u64 {
+    let all = accepts.iter().filter(|a| a.predicate.is_none());
+    all.fold(0, |mask, accept| mask | 1 << accept.place)
+}
+
+/// What an instruction does, as masks.
+#[derive(Debug)]
+struct Doing {
+    masks: Masks,
+    /// The location that it accesses, if there is only one and it is monitored: as a set.
+    only: u64,
 }
 
 /// All different futures as masks.
 #[derive(Debug)]
 pub struct Futures {
-    by_number: Vec<Masks>,
+    by_number: Vec<Doing>,
+    edges: Vec<Arc<Vec<Edge>>>,
     /// The monitored locations' places.
     pub places: Vec<usize>,
     /// The number of the fences' place among the monitored locations.
@@ -58,40 +161,23 @@ pub struct Futures {
 }
 
 impl Futures {
-    /// From the facts about a program, with at most 64 monitored locations.
-    pub fn new(facts: &Facts) -> Self {
+    /// From the facts about a program with so many running threads and at most 64 monitored locations.
+    pub fn new(facts: &Facts, threads: usize) -> Self {
         let places: Vec<usize> = (0..facts.places)
             .filter(|&place| facts.tracked[place].is_some())
             .collect();
-        let by_number = facts
-            .futures
-            .iter()
-            .map(|future| {
-                let mask = |has: &dyn Fn(usize) -> bool| {
-                    let numbered = places.iter().enumerate();
-                    numbered.fold(0, |mask, (x, &place)| mask | u64::from(has(place)) << x)
-                };
-                let accepts = |numbers: &super::sets::Set| {
-                    let mut by_location = vec![Vec::new(); places.len()];
-                    for accept in numbers.members().map(|n| facts.accepts[n]) {
-                        if let Some(x) = facts.tracked[accept.place] {
-                            by_location[x].push(accept.predicate);
-                        }
-                    }
-                    by_location
-                };
-                Masks {
-                    reads: mask(&|place| future.reads.has(place)),
-                    stores: mask(&|place| future.stores.has(place)),
-                    updates: mask(&|place| future.updates.has(place)),
-                    chooses: mask(&|place| future.chooses.has(place)),
-                    read_accepts: accepts(&future.read_accepts),
-                    write_accepts: accepts(&future.write_accepts),
-                }
-            })
-            .collect();
+        let doing = |future: &super::facts::Future| {
+            let masks = Masks::new(facts, future);
+            let mut accessed = (0..facts.places).filter(|&place| future.touches(place));
+            let only = match (accessed.next(), accessed.next()) {
+                (Some(_), None) => masks.touches(),
+                _ => 0,
+            };
+            Doing { masks, only }
+        };
         Futures {
-            by_number,
+            by_number: facts.futures.iter().map(doing).collect(),
+            edges: (0..threads).map(|t| facts.edges(t).clone()).collect(),
             places,
             fence: facts.tracked[facts.fence_place()],
         }
@@ -100,25 +186,48 @@ impl Futures {
     /// A future by its number.
     #[inline]
     pub fn of(&self, number: u32) -> &Masks {
-        &self.by_number[number as usize]
+        &self.by_number[number as usize].masks
+    }
+
+    /// What a thread may do from a point on until it reads one of the sealed locations or accesses x; the access of x is included.
+    fn until(&self, thread: usize, point: u32, sealed: u64, x: u64) -> Masks {
+        let mut found = Masks::default();
+        let mut seen = vec![point];
+        let mut at = 0;
+        while let Some(&point) = seen.get(at) {
+            at += 1;
+            for edge in self.edges[thread].iter().filter(|e| e.from == point) {
+                let does = &self.by_number[edge.does as usize];
+                let reads = does.masks.reads | does.masks.updates;
+                if does.only & reads & sealed & !x != 0 {
+                    continue;
+                }
+                found.join(&does.masks);
+                if does.only & x == 0 && !seen.contains(&edge.to) {
+                    seen.push(edge.to);
+                }
+            }
+        }
+        found
     }
 
     /// The threads whose events can still come hb_SC-before an event of the culprit, and the culprit.
-    pub fn leading_to(&self, horizons: &[Horizon], culprit: usize) -> u64 {
-        self.closure(horizons, culprit, |from, to| {
+    fn leading_to(&self, among: u64, horizons: &[Horizon], culprit: usize) -> u64 {
+        self.closure(among, horizons, culprit, |from, to| {
             from.touches() & to.writes() | from.writes() & to.reads
         })
     }
 
     /// The same for hb.
-    fn seen_by(&self, horizons: &[Horizon], culprit: usize) -> u64 {
-        self.closure(horizons, culprit, |from, to| {
+    fn seen_by(&self, among: u64, horizons: &[Horizon], culprit: usize) -> u64 {
+        self.closure(among, horizons, culprit, |from, to| {
             from.writes() & (to.reads | to.updates)
         })
     }
 
     fn closure(
         &self,
+        among: u64,
         horizons: &[Horizon],
         culprit: usize,
         flows: impl Fn(&Masks, &Masks) -> u64,
@@ -129,8 +238,10 @@ impl Futures {
             let to = work.trailing_zeros() as usize;
             work &= work - 1;
             for (from, horizon) in horizons.iter().enumerate() {
-                let known = set >> from & 1 == 1;
-                if !known && flows(self.of(horizon.future), self.of(horizons[to].future)) != 0 {
+                let eligible = among & !set;
+                if eligible >> from & 1 == 1
+                    && flows(self.of(horizon.future), self.of(horizons[to].future)) != 0
+                {
                     set |= 1 << from;
                     work |= 1 << from;
                 }
@@ -140,15 +251,36 @@ impl Futures {
     }
 }
 
+/// Sets of locations that are accessed in the three ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accesses {
+    /// Read without writing.
+    pub reads: u64,
+    /// Stored to.
+    pub stores: u64,
+    /// Updated.
+    pub updates: u64,
+}
+
+impl Accesses {
+    /// Adds what a thread may do: in this memory, where `written` may have been written and `closed` must not; whether that is more.
+    fn add(&mut self, may: &Masks, memory: &[Value], written: u64, closed: u64) -> bool {
+        let (reads, updates) = may.enabled(memory);
+        let before = *self;
+        self.reads |= reads | may.reads & written;
+        self.stores |= may.stores & !closed;
+        self.updates |= (updates | may.updates & written) & !closed;
+        before != *self
+    }
+}
+
 /// What a thread that is not aware can do next.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Next {
-    /// Locations that it can read without writing.
-    pub reads: u64,
-    /// Locations that it can store to.
-    pub stores: u64,
-    /// Locations that it can update.
-    pub updates: u64,
+    /// In this memory.
+    pub now: Accesses,
+    /// In some memory.
+    pub ever: Accesses,
 }
 
 /// How threads and locations stand to a suspicion; see `suspect`.
@@ -162,63 +294,122 @@ pub struct Standing {
     pub horizons: Vec<Horizon>,
     /// By thread; empty for those that are aware.
     pub nexts: Vec<Next>,
+    /// What is in the monitored locations.
+    pub memory: Vec<Value>,
+    /// Remembered: what a thread may do until it reads something sealed.
+    until: FxHashMap<(usize, u32, u64, u64), Arc<Masks>>,
+}
+
+/// So many masks are remembered.
+const MOST_REMEMBERED: usize = 1 << 16;
+
+/// Who can still be of importance.
+struct Reach {
+    /// Threads that are or can become aware.
+    aware: u64,
+    /// Those that can do so unseen.
+    unseen: u64,
 }
 
 impl Standing {
-    /// Brings what does not matter any more into one form; `false` if the culprit cannot get there any more.
+    /// Whether the culprit can come to the access that is suspected, just behind w′.
+    pub fn can_get_there(
+        &mut self,
+        futures: &Futures,
+        suspicion: Suspicion,
+        culprit: usize,
+        horizon: Horizon,
+        value: Option<Value>,
+    ) -> bool {
+        let sealed = 1 << suspicion.location;
+        let way = self.until(futures, culprit, horizon, sealed, suspicion);
+        way.accepts(suspicion, value)
+    }
+
+    fn until(
+        &mut self,
+        futures: &Futures,
+        thread: usize,
+        horizon: Horizon,
+        sealed: u64,
+        suspicion: Suspicion,
+    ) -> Arc<Masks> {
+        if horizon.future == 0 {
+            return Arc::default();
+        }
+        let x = 1u64 << suspicion.location;
+        let key = (thread, horizon.point, sealed, x);
+        if self.until.len() > MOST_REMEMBERED {
+            self.until.clear();
+        }
+        let until = self.until.entry(key);
+        let masks =
+            until.or_insert_with(|| Arc::new(futures.until(thread, horizon.point, sealed, x)));
+        masks.clone()
+    }
+
+    /// Brings what does not matter any more into one form; `None` if the culprit cannot get there any more. Otherwise what the threads
+    /// that still matter may access, as a set of places.
     pub fn settle(
         &mut self,
         futures: &Futures,
         suspicion: Suspicion,
         culprit: usize,
         value: Option<Value>,
-    ) -> bool {
+    ) -> Option<u64> {
+        let count = self.threads.len();
         let x = suspicion.location;
-        // A fence that somebody who has seen w′ went through is seen for ever: whoever goes through one has seen it too.
-        let sealed = futures
-            .fence
-            .is_some_and(|f| self.locations[f] & UNSEEN == 0);
-        let horizon = self.horizons[culprit];
-        let reachable = if sealed {
-            horizon.before_fence
-        } else {
-            horizon.future
-        };
-        if !futures.of(reachable).accepts(x, value, suspicion.plain) {
-            return false;
-        }
-        let leading = futures.leading_to(&self.horizons, culprit);
-        if suspicion.last {
-            if self.threads[culprit] & AWARE == 0 && !self.can_wake(futures, leading, culprit, x) {
-                return false;
+        // Where the last write is seen, and nobody who is unseen will ever store: whoever reads there has seen it.
+        let mut stored = 0;
+        for (thread, horizon) in self.horizons.iter().enumerate() {
+            if self.threads[thread] & UNSEEN != 0 {
+                stored |= futures.of(horizon.future).stores;
             }
-        } else {
-            let chooses = futures.of(horizon.future).chooses >> x & 1 == 1;
-            let writer = (0..self.threads.len()).any(|thread| {
+        }
+        let locations = self.locations.iter().enumerate();
+        let seen = locations.fold(0u64, |set, (location, status)| {
+            set | u64::from(status & UNSEEN == 0) << location
+        });
+        let sealed = seen & !stored | 1 << x;
+        let horizon = self.horizons[culprit];
+        let way = self.until(futures, culprit, horizon, sealed, suspicion);
+        if !way.accepts(suspicion, value) {
+            return None;
+        }
+        let reach = self.reach(futures, suspicion, culprit, seen, sealed);
+        if reach.unseen >> culprit & 1 == 0 {
+            return None;
+        }
+        if !suspicion.last {
+            let writer = (0..count).any(|thread| {
                 let may = futures.of(self.horizons[thread].future);
-                let writes = if chooses { may.writes() } else { may.updates };
-                thread != culprit && leading >> thread & 1 == 1 && writes >> x & 1 == 1
+                let writes = match suspicion.aim {
+                    Aim::Writing => may.updates,
+                    _ => may.writes(),
+                };
+                thread != culprit && reach.aware >> thread & 1 == 1 && writes >> x & 1 == 1
             });
             if !writer {
-                return false;
+                return None;
             }
         }
-        let seen_by = futures.seen_by(&self.horizons, culprit);
-        let (mut looked_at, mut waited_for) = (0, 0);
+        let leading = futures.leading_to(reach.aware, &self.horizons, culprit);
+        let seen_by = futures.seen_by(leading, &self.horizons, culprit);
+        let (mut looked_at, mut waited_for, mut places) = (0, 0, 0);
         for (thread, status) in self.threads.iter_mut().enumerate() {
+            let may = futures.of(self.horizons[thread].future);
             if leading >> thread & 1 == 0 {
-                // It never moves again.
-                *status = UNSEEN;
+                *status = OUT;
                 continue;
             }
+            places |= may.places;
             if seen_by >> thread & 1 == 0 {
                 *status |= UNSEEN;
             } else {
-                let may = futures.of(self.horizons[thread].future);
                 looked_at |= may.reads | may.updates;
             }
             if *status & AWARE == 0 {
-                let next = self.nexts[thread];
+                let next = self.nexts[thread].ever;
                 waited_for |= next.reads | next.stores | next.updates;
             }
         }
@@ -230,66 +421,96 @@ impl Standing {
                 *status &= UNSEEN;
             }
         }
-        true
+        Some(places)
     }
 
-    /// Whether the culprit can become aware while it has not seen w′.
-    fn can_wake(&self, futures: &Futures, leading: u64, culprit: usize, x: usize) -> bool {
-        let count = self.threads.len();
-        let (mut accessed, mut written, mut seen) = (0u64, 0u64, 0u64);
+    /// Who is or can become aware, and who of them unseen.
+    fn reach(
+        &mut self,
+        futures: &Futures,
+        suspicion: Suspicion,
+        culprit: usize,
+        seen: u64,
+        sealed: u64,
+    ) -> Reach {
+        let x = 1u64 << suspicion.location;
+        // Nobody writes x any more when its last write is there.
+        let closed = if suspicion.last { x } else { 0 };
+        let (mut accessed, mut written) = (0u64, 0u64);
         for (location, status) in self.locations.iter().enumerate() {
             accessed |= u64::from(status & (READ | WRITTEN) != 0) << location;
             written |= u64::from(status & WRITTEN != 0) << location;
-            seen |= u64::from(status & UNSEEN == 0) << location;
         }
-        // What aware threads may do, and what those may do that are unseen on top of it.
-        let (mut touches, mut writes, mut reads) = (0u64, 0u64, 0u64);
-        let (mut unseen_writes, mut unseen_stores) = (0u64, 0u64);
-        let (mut aware, mut unseen) = (0u64, 0u64);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for thread in (0..count).filter(|t| leading >> t & 1 == 1) {
-                let bit = 1u64 << thread;
-                let status = self.threads[thread];
-                let (wakes, stays_unseen) = if status & AWARE != 0 {
-                    (true, status & UNSEEN != 0)
-                } else {
-                    let next = self.nexts[thread];
-                    let not_x = !(1u64 << x);
-                    let stores = next.stores & not_x & (accessed | touches);
-                    let read = next.reads & (written | writes);
-                    let updated = next.updates & not_x & (accessed | touches);
-                    // Where the last write is unseen when it is read.
-                    let fresh_read =
-                        next.reads & (written & !seen | unseen_writes & !seen | unseen_stores);
-                    let fresh_update = next.updates
-                        & not_x
-                        & ((accessed | reads | unseen_writes) & !seen | unseen_stores);
-                    (
-                        stores | read | updated != 0,
-                        status & UNSEEN != 0 && stores | (fresh_read & not_x) | fresh_update != 0,
-                    )
-                };
-                let may = futures.of(self.horizons[thread].future);
-                if wakes && aware & bit == 0 {
-                    aware |= bit;
-                    touches |= may.touches();
-                    writes |= may.writes();
-                    reads |= may.reads;
-                    changed = true;
+        let mut reach = Reach {
+            aware: 0,
+            unseen: 0,
+        };
+        // What those who are aware may do, and those of them who are unseen. What is in a location that none of them writes stays.
+        let mut all = Accesses::default();
+        let mut unseen = Accesses::default();
+        // At first without what the culprit does when it is awake; if it can wake, then with it.
+        let mut awake = self.threads[culprit] & AWARE != 0;
+        loop {
+            let mut changed = false;
+            let written_ever = all.stores | all.updates;
+            for thread in 0..self.threads.len() {
+                let (bit, status) = (1u64 << thread, self.threads[thread]);
+                if status & OUT != 0 {
+                    continue;
                 }
-                if wakes && stays_unseen && unseen & bit == 0 {
-                    if thread == culprit {
-                        return true;
+                if reach.aware & bit == 0 || reach.unseen & bit == 0 {
+                    let (wakes, stays_unseen) = if status & AWARE != 0 {
+                        (true, true)
+                    } else {
+                        let Next { now, ever } = self.nexts[thread];
+                        let next = Accesses {
+                            reads: now.reads | ever.reads & written_ever,
+                            stores: ever.stores & !closed,
+                            updates: (now.updates | ever.updates & written_ever) & !closed,
+                        };
+                        let touched = accessed | all.reads | written_ever;
+                        let stores = next.stores & touched;
+                        let reads = next.reads & (written | written_ever);
+                        let updates = next.updates & touched;
+                        // Where the last write is unseen when it is read.
+                        let unseen_written = unseen.stores | unseen.updates & !seen;
+                        let fresh_read = next.reads & (written & !seen | unseen_written);
+                        let fresh_update =
+                            next.updates & ((accessed | all.reads) & !seen | unseen_written);
+                        (
+                            stores | reads | updates != 0,
+                            (stores | fresh_read | fresh_update) & !x != 0,
+                        )
+                    };
+                    if wakes && reach.aware & bit == 0 {
+                        reach.aware |= bit;
+                        changed = true;
                     }
-                    unseen |= bit;
-                    unseen_writes |= may.writes();
-                    unseen_stores |= may.stores;
-                    changed = true;
+                    if wakes && stays_unseen && status & UNSEEN != 0 && reach.unseen & bit == 0 {
+                        reach.unseen |= bit;
+                        changed = true;
+                    }
+                }
+                if thread == culprit && !awake {
+                    continue;
+                }
+                if reach.aware & bit != 0 {
+                    let may = futures.of(self.horizons[thread].future);
+                    changed |= all.add(may, &self.memory, written_ever, closed);
+                }
+                if reach.unseen & bit != 0 {
+                    let horizon = self.horizons[thread];
+                    let until = self.until(futures, thread, horizon, sealed, suspicion);
+                    changed |= unseen.add(&until, &self.memory, written_ever, closed);
                 }
             }
+            if changed {
+                continue;
+            }
+            if awake || reach.unseen >> culprit & 1 == 0 {
+                return reach;
+            }
+            awake = true;
         }
-        false
     }
 }

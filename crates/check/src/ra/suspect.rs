@@ -30,7 +30,7 @@ use palisade_threads::{ActionKind, Effect, LocalId, View};
 use super::blocks::{Block, Blocks, Way};
 use super::facts::{Facts, Horizon};
 use super::monitor::AccessType;
-use super::prospects::{Futures, Standing};
+use super::prospects::{Futures, Next, Standing};
 use super::search::{StepTaken, Violation};
 use crate::Reductions;
 use crate::sc::{StepLabel, execute};
@@ -42,16 +42,31 @@ pub const UNSEEN: u32 = 1;
 pub const AWARE: u32 = 2;
 /// Of a thread: it is the culprit.
 pub const CULPRIT: u32 = 4;
+/// Of a thread, alone: it does not matter any more, and stands for ever where it began.
+pub const OUT: u32 = 8;
 /// Of a location (beside [`UNSEEN`]): it was read since.
 pub const READ: u32 = 2;
 /// Of a location: it was written since.
 pub const WRITTEN: u32 = 4;
+
+/// Which access of the culprit is suspected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// Any: w is the write just before `w_max_x`.
+    Any,
+    /// One that looks at the value, and needs another one than those that came behind w.
+    Choosing,
+    /// A store, or an update of any value: w is the last write that no update follows.
+    Writing,
+}
 
 /// What is suspected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suspicion {
     /// x, by its number among the monitored locations.
     pub location: usize,
+    /// The access.
+    pub aim: Aim,
     /// `w_max_x` is there: nobody writes x any more.
     pub last: bool,
     /// w′ is a plain store: a write can go between w and w′.
@@ -60,13 +75,23 @@ pub struct Suspicion {
 
 impl Suspicion {
     fn encode(self) -> u32 {
-        1 + self.location as u32 * 4 + u32::from(self.last) * 2 + u32::from(self.plain)
+        let aim = match self.aim {
+            Aim::Any => 0,
+            Aim::Choosing => 1,
+            Aim::Writing => 2,
+        };
+        1 + (self.location as u32 * 3 + aim) * 4 + u32::from(self.last) * 2 + u32::from(self.plain)
     }
 
     fn decode(number: u32) -> Option<Self> {
         let number = number.checked_sub(1)?;
         Some(Suspicion {
-            location: number as usize / 4,
+            location: number as usize / 12,
+            aim: match number / 4 % 3 {
+                0 => Aim::Any,
+                1 => Aim::Choosing,
+                _ => Aim::Writing,
+            },
             last: number & 2 != 0,
             plain: number & 1 != 0,
         })
@@ -79,6 +104,8 @@ pub struct Suspects<'f, 'p> {
     facts: &'f Facts,
     reductions: Reductions,
     futures: Futures,
+    /// A row at the beginning: where what does not matter stands.
+    beginning: Vec<u32>,
     /// An assertion failed or another error of the program was reached.
     pub error_seen: AtomicBool,
 }
@@ -136,7 +163,12 @@ impl<'f, 'p> Suspects<'f, 'p> {
             frame,
             facts,
             reductions,
-            futures: Futures::new(facts),
+            futures: Futures::new(facts, frame.thread_count()),
+            beginning: frame
+                .initial_rows(&mut frame.threads.view())
+                .into_iter()
+                .next()
+                .unwrap_or_default(),
             error_seen: AtomicBool::new(false),
         })
     }
@@ -176,7 +208,12 @@ impl<'f, 'p> Suspects<'f, 'p> {
         horizons.clear();
         for (instance, &code) in self.frame.codes.iter().enumerate() {
             let local = LocalId(row[instance]);
-            horizons.push(self.facts.horizon(view, instance, code, local));
+            let out = row[self.thread_at(instance)] == OUT;
+            horizons.push(if out {
+                Horizon::default()
+            } else {
+                self.facts.horizon(view, instance, code, local)
+            });
         }
     }
 
@@ -302,10 +339,10 @@ impl<'f, 'p> Suspects<'f, 'p> {
         let mut horizons = std::mem::take(&mut worker.horizons);
         self.look_ahead(&mut worker.view, row, &mut horizons);
         let suspicion = Suspicion::decode(row[self.suspicion_at()]);
-        let mut movers = u64::MAX;
-        if suspicion.is_some() && self.reductions.monitors {
-            movers = self.futures.leading_to(&horizons, self.culprit(row));
-        }
+        let threads = self.threads_of(row).iter().enumerate();
+        let mut movers = threads.fold(0u64, |movers, (thread, status)| {
+            movers | u64::from(*status != OUT) << thread
+        });
         if self.reductions.partial_order {
             let mut alone: Option<usize> = None;
             for thread in 0..frame.thread_count() {
@@ -344,15 +381,20 @@ impl<'f, 'p> Suspects<'f, 'p> {
                     action: outcome.action,
                     outcome: outcome.outcome,
                 };
+                // Stuck in a block: nobody moves any more, and nothing is left to be found.
+                let stuck = worker.view.is_atomic(code, outcome.local);
+                if suspicion.is_none() {
+                    worker.row.clone_from(&fresh);
+                    self.arrive(worker, &step, point, visit);
+                }
                 match suspicion {
+                    _ if stuck => {}
                     None => {
-                        worker.row.clone_from(&fresh);
-                        self.arrive(worker, &step, point, visit);
                         self.suspect(worker, &fresh, outcome, &step, point, &horizons, visit);
                     }
-                    Some(suspicion) => self.go_on(
-                        worker, row, &fresh, suspicion, outcome, &step, point, &horizons, visit,
-                    ),
+                    Some(suspicion) => {
+                        self.go_on(worker, row, &fresh, suspicion, outcome, &step, point, visit)
+                    }
                 }
                 worker.fresh = fresh;
             }
@@ -381,21 +423,46 @@ impl<'f, 'p> Suspects<'f, 'p> {
             return;
         }
         let plain = access.kind == AccessType::Write;
+        let mut surveyed = false;
         for culprit in (0..self.frame.thread_count()).filter(|&c| c != step.thread) {
             let may = self.futures.of(horizons[culprit].future);
             if may.touches() >> access.location & 1 == 0 {
                 continue;
             }
             let chooses = may.chooses >> access.location & 1 == 1;
-            for last in [true, false] {
+            for aim in [Aim::Any, Aim::Choosing, Aim::Writing] {
+                // By 3 above.
+                let possible = match aim {
+                    Aim::Any => true,
+                    Aim::Choosing => chooses,
+                    Aim::Writing => plain,
+                };
+                if !possible {
+                    continue;
+                }
                 let suspicion = Suspicion {
                     location: access.location,
-                    last,
+                    aim,
+                    last: aim == Aim::Any,
                     plain,
                 };
-                // By 3 above: a later last write is of use only if the culprit looks at values, or cannot follow an update.
-                if !last && !chooses && !plain {
-                    continue;
+                if self.reductions.monitors {
+                    let old = Some(worker.view.value(access.old));
+                    let class = self.class_of(&mut worker.view, suspicion, horizons[culprit], old);
+                    let value = class.checked_sub(1).map(|id| worker.view.value(id));
+                    if !worker.standing.can_get_there(
+                        &self.futures,
+                        suspicion,
+                        culprit,
+                        horizons[culprit],
+                        value,
+                    ) {
+                        continue;
+                    }
+                    if !surveyed {
+                        surveyed = true;
+                        self.survey(worker, fresh);
+                    }
                 }
                 let row = &mut worker.row;
                 row.clear();
@@ -411,7 +478,7 @@ impl<'f, 'p> Suspects<'f, 'p> {
                     row[self.location_at(location)] = UNSEEN;
                 }
                 row[self.location_at(access.location)] = WRITTEN;
-                if self.settle(worker, suspicion, culprit) {
+                if !self.reductions.monitors || self.settle(worker, suspicion, culprit) {
                     self.arrive(worker, step, point, visit);
                 }
             }
@@ -429,7 +496,6 @@ impl<'f, 'p> Suspects<'f, 'p> {
         outcome: &Outcome,
         step: &StepTaken,
         point: u32,
-        horizons: &[Horizon],
         visit: &mut Visit<'_>,
     ) {
         let thread = step.thread;
@@ -439,9 +505,7 @@ impl<'f, 'p> Suspects<'f, 'p> {
             if status & AWARE != 0 {
                 worker.row.clear();
                 worker.row.extend_from_slice(fresh);
-                if self.settle(worker, suspicion, culprit) {
-                    self.arrive(worker, step, point, visit);
-                }
+                self.keep(worker, suspicion, culprit, step, point, visit);
             }
             return;
         };
@@ -476,9 +540,7 @@ impl<'f, 'p> Suspects<'f, 'p> {
             row.extend_from_slice(fresh);
             row[self.thread_at(thread)] = status;
             row[at] = location;
-            if self.settle(worker, suspicion, culprit) {
-                self.arrive(worker, step, point, visit);
-            }
+            self.keep(worker, suspicion, culprit, step, point, visit);
             return;
         }
         if suspicion.last {
@@ -486,16 +548,19 @@ impl<'f, 'p> Suspects<'f, 'p> {
         }
         // By 3 above: not if the write that is overwritten now would do as well as w.
         let plain = access.kind == AccessType::Write;
-        let may = self.futures.of(horizons[culprit].future);
-        let chooses = may.chooses >> access.location & 1 == 1;
-        if plain >= suspicion.plain {
-            let classes = &self.facts.classes[self.futures.places[access.location]];
-            let value = self.value(&mut worker.view, before);
-            let old = worker.view.value(access.old);
-            let same = value.is_none_or(|v| classes.class(v) == classes.class(old));
-            if !chooses || same {
-                return;
+        let as_good = match suspicion.aim {
+            Aim::Any => true,
+            Aim::Writing => plain,
+            Aim::Choosing => {
+                let classes = &self.facts.classes[self.futures.places[access.location]];
+                let value = self.value(&mut worker.view, before);
+                let old = worker.view.value(access.old);
+                plain >= suspicion.plain
+                    && value.is_none_or(|v| classes.class(v) == classes.class(old))
             }
+        };
+        if as_good {
+            return;
         }
         for last in [true, false] {
             let suspicion = Suspicion { last, ..suspicion };
@@ -513,82 +578,156 @@ impl<'f, 'p> Suspects<'f, 'p> {
             }
             row[self.thread_at(thread)] = status;
             row[at] = location;
-            if self.settle(worker, suspicion, culprit) {
-                self.arrive(worker, step, point, visit);
-            }
+            self.keep(worker, suspicion, culprit, step, point, visit);
         }
     }
 
-    /// Brings the new row into a form that rows with the same prospects share; `false` if it has none.
-    fn settle(&self, worker: &mut Worker<'f>, suspicion: Suspicion, culprit: usize) -> bool {
-        if !self.reductions.monitors {
-            return true;
+    /// A step leads to `worker.row`, if there is still something to be found there.
+    fn keep(
+        &self,
+        worker: &mut Worker<'f>,
+        suspicion: Suspicion,
+        culprit: usize,
+        step: &StepTaken,
+        point: u32,
+        visit: &mut Visit<'_>,
+    ) {
+        if self.reductions.monitors {
+            let row = std::mem::take(&mut worker.row);
+            self.survey(worker, &row);
+            worker.row = row;
+            if !self.settle(worker, suspicion, culprit) {
+                return;
+            }
         }
+        self.arrive(worker, step, point, visit);
+    }
+
+    /// Finds out what the threads of a row can do.
+    fn survey(&self, worker: &mut Worker<'f>, row: &[u32]) {
         let Worker {
             view,
             blocks,
+            standing,
+            ..
+        } = worker;
+        self.look_ahead(view, row, &mut standing.horizons);
+        standing.memory.clear();
+        for &place in &self.futures.places {
+            let component = self.frame.component(LocationId(place as u32));
+            let fence = place == self.facts.fence_place();
+            standing
+                .memory
+                .push(if fence { 0 } else { view.value(row[component]) });
+        }
+        standing.nexts.clear();
+        for thread in 0..self.frame.thread_count() {
+            let asleep = row[self.thread_at(thread)] & (AWARE | OUT) == 0;
+            standing.nexts.push(if asleep {
+                self.next(view, blocks, row, thread)
+            } else {
+                Next::default()
+            });
+        }
+    }
+
+    /// The class of the value of w, as the row has it: only if the culprit looks at it.
+    fn class_of(
+        &self,
+        view: &mut View<'_>,
+        suspicion: Suspicion,
+        culprit: Horizon,
+        value: Option<Value>,
+    ) -> u32 {
+        let may = self.futures.of(culprit.future);
+        let looks = may.chooses >> suspicion.location & 1 == 1 && suspicion.aim != Aim::Writing;
+        let classes = &self.facts.classes[self.futures.places[suspicion.location]];
+        match value.filter(|_| looks) {
+            Some(value) => 1 + view.value_id(classes.representative(value)),
+            None => 0,
+        }
+    }
+
+    /// Brings the new row, which was surveyed, into a form that rows with the same prospects share; `false` if it has none.
+    fn settle(&self, worker: &mut Worker<'f>, suspicion: Suspicion, culprit: usize) -> bool {
+        let Worker {
+            view,
             row,
             standing,
             ..
         } = worker;
+        let value = self.value(view, row);
+        let class = self.class_of(view, suspicion, standing.horizons[culprit], value);
+        row[self.value_at()] = class;
+        let value = self.value(view, row);
         standing.threads.clear();
+        standing.threads.extend_from_slice(self.threads_of(row));
         standing.locations.clear();
-        standing
-            .threads
-            .extend_from_slice(&row[self.thread_at(0)..self.location_at(0)]);
         standing
             .locations
             .extend_from_slice(&row[self.location_at(0)..]);
-        self.look_ahead(view, row, &mut standing.horizons);
-        let may = self.futures.of(standing.horizons[culprit].future);
-        if may.chooses >> suspicion.location & 1 == 0 {
-            row[self.value_at()] = 0;
-        }
-        let value = self.value(view, row);
-        let nexts = &mut standing.nexts;
-        nexts.clear();
-        for (thread, &code) in self.frame.codes.iter().enumerate() {
-            let asleep = standing.threads[thread] & AWARE == 0;
-            nexts.push(Default::default());
-            if !asleep {
-                continue;
+        let Some(places) = standing.settle(&self.futures, suspicion, culprit, value) else {
+            return false;
+        };
+        for (thread, &status) in standing.threads.iter().enumerate() {
+            row[self.thread_at(thread)] = status;
+            if status == OUT {
+                row[thread] = self.beginning[thread];
             }
-            let local = LocalId(row[thread]);
-            for action in 0..view.actions(code, local) {
-                let kind = view.action(code, local, action).kind;
-                let place = match kind {
-                    ActionKind::AtomicBegin => blocks.location(view, code, local, action),
-                    _ => kind.location(),
-                };
-                let place = match kind {
-                    ActionKind::Fence(Order::SeqCst) => Some(self.facts.fence_place()),
-                    _ => place.map(LocationId::index),
-                };
-                let Some(location) = place.and_then(|p| self.facts.tracked[p]) else {
-                    continue;
-                };
-                let next = &mut nexts[thread];
-                match kind {
-                    ActionKind::Load { .. } | ActionKind::Wait { .. } => {
-                        next.reads |= 1 << location;
+        }
+        if self.facts.places <= 64 {
+            for place in (0..self.facts.fence_place()).filter(|place| places >> place & 1 == 0) {
+                let component = self.frame.component(LocationId(place as u32));
+                row[component] = self.beginning[component];
+            }
+        }
+        row[self.location_at(0)..].copy_from_slice(&standing.locations);
+        true
+    }
+
+    /// What a thread can do next to monitored locations.
+    fn next(&self, view: &mut View<'_>, blocks: &mut Blocks, row: &[u32], thread: usize) -> Next {
+        let mut next = Next::default();
+        let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
+        for action in 0..view.actions(code, local) {
+            let kind = view.action(code, local, action).kind;
+            let place = match kind {
+                ActionKind::Fence(Order::SeqCst) => Some(self.facts.fence_place()),
+                ActionKind::AtomicBegin => blocks
+                    .location(view, code, local, action)
+                    .map(LocationId::index),
+                _ => kind.location().map(LocationId::index),
+            };
+            let Some(location) = place.and_then(|place| self.facts.tracked[place]) else {
+                continue;
+            };
+            let bit = 1u64 << location;
+            match kind {
+                ActionKind::Store { .. } => next.ever.stores |= bit,
+                ActionKind::Fence(_) => {
+                    next.ever.updates |= bit;
+                    next.now.updates |= bit;
+                }
+                ActionKind::AtomicBegin => {
+                    next.ever.reads |= bit;
+                    next.ever.updates |= bit;
+                    next.now.reads |= bit;
+                    next.now.updates |= bit;
+                }
+                _ => {
+                    next.ever.reads |= bit;
+                    if matches!(kind, ActionKind::Rmw { .. }) {
+                        next.ever.updates |= bit;
                     }
-                    ActionKind::Store { .. } => next.stores |= 1 << location,
-                    ActionKind::Fence(_) => next.updates |= 1 << location,
-                    _ => {
-                        next.reads |= 1 << location;
-                        next.updates |= 1 << location;
+                    match execute(self.frame, view, row, kind) {
+                        Ok(Some(done)) if done.written.is_some() => next.now.updates |= bit,
+                        Ok(Some(_)) => next.now.reads |= bit,
+                        _ => {}
                     }
                 }
             }
         }
-        if !standing.settle(&self.futures, suspicion, culprit, value) {
-            return false;
-        }
-        let threads = self.thread_at(0);
-        row[threads..threads + standing.threads.len()].copy_from_slice(&standing.threads);
-        let locations = self.location_at(0);
-        row[locations..].copy_from_slice(&standing.locations);
-        true
+        next
     }
 
     /// Whether only this thread has to be explored in this state.
