@@ -7,6 +7,7 @@ mod measure;
 mod persist;
 mod ra;
 mod scaling;
+mod spin;
 mod tso;
 
 use std::process::ExitCode;
@@ -34,6 +35,11 @@ const TABLES: &[Table] = &[
         "scaling",
         "persistence for more and more threads, with the abstraction and without (paper 004, Fig. 16)",
         scaling::table,
+    ),
+    (
+        "spin",
+        "the walk of the SC states, beside SPIN's pan",
+        spin::table,
     ),
 ];
 

@@ -101,6 +101,11 @@ impl Palisade {
         })
     }
 
+    /// Where it is.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     /// Runs it with these arguments and `--format json`; its first line of JSON, and what it cost.
     pub fn json(
         &self,
