@@ -130,6 +130,8 @@ pub(crate) struct Engine<'a, S: Space> {
     leftovers: Mutex<Vec<Span>>,
     /// For every component the largest number that did not fit.
     too_large: Mutex<Vec<u32>>,
+    /// How many states there were when the packing was last made wider.
+    widened_at: AtomicU64,
     /// Everybody is to finish what they are doing, because of `stop` or `too_large`.
     pause: AtomicBool,
     grown: AtomicU64,
@@ -172,6 +174,7 @@ impl<'a, S: Space> Engine<'a, S> {
             cursor: AtomicUsize::new(0),
             leftovers: Mutex::new(Vec::new()),
             too_large: Mutex::new(vec![0; width]),
+            widened_at: AtomicU64::new(0),
             pause: AtomicBool::new(false),
             grown: AtomicU64::new(0),
             best: Mutex::new(HashMap::new()),
@@ -613,18 +616,23 @@ impl<'a, S: Space> Engine<'a, S> {
         self.pause.store(true, Relaxed);
     }
 
-    /// Changes the packing so that what was too large fits.
+    /// Changes the packing so that what was too large fits. A change costs as much as there are states, so there must be few:
+    /// what is nearly full becomes wider along with it, and what has been widened only lately gets a bit more than it needs.
     fn widen(&self) -> Result<(), Full> {
         let mut too_large = lock(&self.too_large);
-        // While there are few states, a bit more now spares another change.
-        let spare = u32::from(self.states.load(Relaxed) < FIT);
+        let states = self.states.load(Relaxed);
+        let lately = states < FIT || states / 2 < self.widened_at.swap(states, Relaxed);
+        let mut largest = vec![0; self.space.width()];
+        if states >= FIT {
+            self.measure(&mut largest);
+        }
         let layout = Arc::clone(&self.read_task().layout);
-        let bits: Vec<u32> = too_large
-            .iter()
-            .zip(layout.bits())
-            .map(|(&number, bits)| match bits_of(number) {
-                0 => bits,
-                need => bits.max((need + spare).min(u32::BITS)),
+        let bits: Vec<u32> = (too_large.iter().zip(&largest).zip(layout.bits()))
+            .map(|((&new, &old), bits)| {
+                let spare = u32::from(new > 0 && lately);
+                let need = bits_of(new) + spare;
+                let soon = bits_of(old.saturating_add(old / 4));
+                bits.max(need).max(soon).min(u32::BITS)
             })
             .collect();
         too_large.fill(0);
@@ -637,14 +645,18 @@ impl<'a, S: Space> Engine<'a, S> {
     /// Changes the packing to what the states so far need.
     fn fit(&self) {
         let mut largest = vec![0; self.space.width()];
-        for slot in &self.shards {
-            lock(&slot.0).measure(&mut largest);
-        }
+        self.measure(&mut largest);
         let bits: Vec<u32> = largest.into_iter().map(bits_of).collect();
         let layout = Layout::new(&bits);
         if layout.bytes() < self.read_task().layout.bytes() {
             // Without memory for it, the walk has stopped.
             let _ = self.repack(layout);
+        }
+    }
+
+    fn measure(&self, largest: &mut [u32]) {
+        for slot in &self.shards {
+            lock(&slot.0).measure(largest);
         }
     }
 
