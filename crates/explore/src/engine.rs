@@ -28,7 +28,11 @@ const BATCH: usize = 128;
 /// From this many states on, a level is walked by all threads.
 const PARALLEL: u64 = 1024;
 /// With this many states, the packing is fitted to what was seen.
-const FIT: u64 = 4096;
+const FIT: u64 = 1 << 16;
+/// From this many states on, memory is dearer than the time for another change of the packing.
+const MANY: u64 = 1 << 22;
+/// From this many states on, what was sent lately is remembered, to send less.
+const REMEMBER: u64 = 4096;
 /// Expansions between two looks at the clock.
 const TICK: u64 = 256;
 
@@ -130,8 +134,6 @@ pub(crate) struct Engine<'a, S: Space> {
     leftovers: Mutex<Vec<Span>>,
     /// For every component the largest number that did not fit.
     too_large: Mutex<Vec<u32>>,
-    /// How many states there were when the packing was last made wider.
-    widened_at: AtomicU64,
     /// Everybody is to finish what they are doing, because of `stop` or `too_large`.
     pause: AtomicBool,
     grown: AtomicU64,
@@ -174,7 +176,6 @@ impl<'a, S: Space> Engine<'a, S> {
             cursor: AtomicUsize::new(0),
             leftovers: Mutex::new(Vec::new()),
             too_large: Mutex::new(vec![0; width]),
-            widened_at: AtomicU64::new(0),
             pause: AtomicBool::new(false),
             grown: AtomicU64::new(0),
             best: Mutex::new(HashMap::new()),
@@ -396,7 +397,7 @@ impl<'a, S: Space> Engine<'a, S> {
     /// Does a part of the task: chunk after chunk, until there are no more or there is a pause.
     fn expand(&self, walker: &mut Walker<S::Worker>, mut reporter: Option<&mut Reporter<'_>>) {
         let task = self.read_task();
-        walker.sender.remember = self.states.load(Relaxed) >= FIT;
+        walker.sender.remember = self.states.load(Relaxed) >= REMEMBER;
         if walker.sender.remember {
             walker.sender.recent.fit(&task.layout);
         }
@@ -617,11 +618,10 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     /// Changes the packing so that what was too large fits. A change costs as much as there are states, so there must be few:
-    /// what is nearly full becomes wider along with it, and what has been widened only lately gets a bit more than it needs.
+    /// what is nearly full becomes wider along with it, and while there are not too many states, all that seems to grow.
     fn widen(&self) -> Result<(), Full> {
         let mut too_large = lock(&self.too_large);
         let states = self.states.load(Relaxed);
-        let lately = states < FIT || states / 2 < self.widened_at.swap(states, Relaxed);
         let mut largest = vec![0; self.space.width()];
         if states >= FIT {
             self.measure(&mut largest);
@@ -629,9 +629,11 @@ impl<'a, S: Space> Engine<'a, S> {
         let layout = Arc::clone(&self.read_task().layout);
         let bits: Vec<u32> = (too_large.iter().zip(&largest).zip(layout.bits()))
             .map(|((&new, &old), bits)| {
-                let spare = u32::from(new > 0 && lately);
+                let spare = u32::from(new > 0 && states < MANY);
                 let need = bits_of(new) + spare;
-                let soon = bits_of(old.saturating_add(old / 4));
+                // A component with a handful of numbers is a flag, or a short enumeration.
+                let growing = old >= 8 && states < MANY;
+                let soon = bits_of(old.saturating_add(if growing { old } else { old / 4 }));
                 bits.max(need).max(soon).min(u32::BITS)
             })
             .collect();

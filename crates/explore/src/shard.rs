@@ -443,13 +443,13 @@ impl Shard {
     #[cold]
     fn grow_table(&mut self, need: u64, budget: &Budget) -> Result<(), Full> {
         let table = &mut self.table;
-        // Twice as large while it is small, then by a third: time is cheap, memory is not.
+        // Twice as large while it is small, then by two thirds: all states are entered anew each time.
         let mut buckets = u64::from(table.buckets);
         while Table::room(buckets) < need {
             buckets += match buckets.cmp(&u64::from(BUCKETS_PER_PAGE)) {
                 Ordering::Less => buckets.max(2),
                 Ordering::Equal => u64::from(table.first_growth),
-                Ordering::Greater => buckets / 6 * 2,
+                Ordering::Greater => buckets / 3 * 2,
             };
         }
         // 26 bits of index leave 6 for the tag; with 64 shards that is 4 billion states.

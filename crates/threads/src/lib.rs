@@ -374,9 +374,53 @@ struct RememberedAction {
     resumes: Resumes,
 }
 
-/// The successors by value read. Few values are usual, so a list is searched; most of the time it has one entry.
+/// The successors by value read. Few values are usual, so a list is searched; a long one has an index.
 #[derive(Debug, Default)]
-struct Resumes(Vec<(Value, u32, u32)>);
+struct Resumes {
+    list: Vec<(Value, u32, u32)>,
+    /// By value, where the list is long and the value small: one more than the place in the list.
+    index: Vec<u32>,
+}
+
+impl Resumes {
+    const LONG: usize = 6;
+    const SMALL: usize = 1 << 12;
+
+    #[inline]
+    fn find(&self, value: Value) -> Option<(u32, u32)> {
+        if self.list.len() > Self::LONG
+            && let Ok(small) = usize::try_from(value)
+            && small < Self::SMALL
+        {
+            let place = *self.index.get(small)?;
+            let &(_, begin, end) = self.list.get((place as usize).checked_sub(1)?)?;
+            return Some((begin, end));
+        }
+        let entry = self.list.iter().find(|entry| entry.0 == value)?;
+        Some((entry.1, entry.2))
+    }
+
+    fn insert(&mut self, value: Value, begin: u32, end: u32) {
+        self.list.push((value, begin, end));
+        if self.list.len() > Self::LONG {
+            let first = if self.index.is_empty() {
+                0
+            } else {
+                self.list.len() - 1
+            };
+            for place in first..self.list.len() {
+                let Ok(small) = usize::try_from(self.list[place].0) else {
+                    continue;
+                };
+                if small < Self::SMALL {
+                    let length = self.index.len().max(small + 1);
+                    self.index.resize(length, 0);
+                    self.index[small] = place as u32 + 1;
+                }
+            }
+        }
+    }
+}
 
 #[derive(Debug, Default)]
 struct Scratch {
@@ -508,13 +552,9 @@ impl View<'_> {
         value: Value,
     ) -> &[LocalId] {
         let index = standing.first_action as usize + action;
-        let known = self.memories[code].actions[index]
-            .resumes
-            .0
-            .iter()
-            .find(|entry| entry.0 == value);
+        let known = self.memories[code].actions[index].resumes.find(value);
         let (begin, end) = match known {
-            Some(&(_, begin, end)) => (begin, end),
+            Some(known) => known,
             None => self.find_resume(code, local, index, value),
         };
         &self.memories[code].nexts[begin as usize..end as usize]
@@ -728,8 +768,7 @@ impl View<'_> {
         let end = memory.nexts.len() as u32;
         memory.actions[action_index]
             .resumes
-            .0
-            .push((value, begin, end));
+            .insert(value, begin, end);
         self.scratch.found = found;
         (begin, end)
     }
