@@ -3,6 +3,7 @@
 //! One function answers every question: [`check`].
 
 mod drf;
+mod harm;
 mod persistent;
 mod ra;
 mod reach;
@@ -15,11 +16,12 @@ mod tso;
 mod verdict;
 mod weave;
 
+pub use harm::harm;
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};
 pub use persistent::instrument::instrument_persistence;
 pub use tso::instrument::{Attack, attacks, instrument};
-pub use verdict::{Abstraction, Answer, Level, Options, Reductions, Route, Stats, Verdict};
+pub use verdict::{Abstraction, Answer, Harm, Level, Options, Reductions, Route, Stats, Verdict};
 
 /// Why a question cannot be asked of this program: an error of the call or the input, not of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]

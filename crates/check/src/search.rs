@@ -13,7 +13,7 @@ pub(crate) fn search<S: Space>(
     options: &Options,
     control: &Control<'_>,
 ) -> (Outcome, Answer) {
-    search_within(space, options, control, None)
+    search_within(space, options, control, options.most_states)
 }
 
 /// The same, but no further than about this many states.
@@ -61,6 +61,7 @@ pub(crate) fn search_within<S: Space>(
             ..Stats::default()
         },
         notes: Vec::new(),
+        harm: None,
     };
     (outcome, answer)
 }

@@ -28,6 +28,8 @@ pub struct Options {
     pub abstraction: Abstraction,
     /// How reachability under TSO is decided.
     pub route: Route,
+    /// About how many states may be looked at in all (where a criterion is decided by `search`); the same place for every number of threads.
+    pub most_states: Option<u64>,
 }
 
 /// How the flattening abstraction is used. The answer is the same.
@@ -117,6 +119,7 @@ impl Options {
             seqcst_as_fences: false,
             abstraction: Abstraction::Auto,
             route: Route::Any,
+            most_states: None,
         }
     }
 }
@@ -132,6 +135,21 @@ pub struct Answer {
     pub stats: Stats,
     /// What the user should know beside the verdict, a sentence each.
     pub notes: Vec<String>,
+    /// Where a program is not robust and somebody has asked: what that means for its assertions.
+    pub harm: Option<Harm>,
+}
+
+/// Whether an `assert` or a `never` of a program that is not robust can break because of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Harm {
+    /// It can: what is the case at the end of some run under the model, and of none under SC.
+    Broken(String),
+    /// It cannot.
+    None,
+    /// The program states nothing that could break.
+    NothingStated,
+    /// Not known, and why.
+    Unknown(String),
 }
 
 /// The verdict.

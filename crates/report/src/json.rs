@@ -3,7 +3,7 @@
 use crate::fences::{self, FenceLine};
 use crate::outcome::{Failure, FenceFindings, FileReport, Findings, Question};
 use crate::words;
-use palisade_check::{Answer, Stats, Verdict};
+use palisade_check::{Answer, Harm, Stats, Verdict};
 use palisade_fence::{FenceResult, RepairSet};
 use palisade_lang::{Diagnostic, Severity, Source};
 use palisade_memory::Witness;
@@ -33,6 +33,11 @@ struct Line<'a> {
     /// All of them, where `--all` found several; the first is `witness`.
     #[serde(skip_serializing_if = "Option::is_none")]
     witnesses: Option<&'a [Witness]>,
+    /// Whether an `assert` or `never` can break because of a violation of robustness; `null` where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    harmful: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    harm: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notes: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,6 +178,12 @@ fn fill<'a>(line: &mut Line<'a>, answer: &'a Answer) {
     line.reason = unknown_reason(answer);
     line.witness = answer.witnesses.first();
     line.witnesses = (answer.witnesses.len() > 1).then_some(&answer.witnesses);
+    line.harmful = answer.harm.as_ref().map(|harm| match harm {
+        Harm::Broken(_) => true.into(),
+        Harm::None => false.into(),
+        Harm::NothingStated | Harm::Unknown(_) => serde_json::Value::Null,
+    });
+    line.harm = answer.harm.as_ref().map(words::harm);
     line.notes = (!answer.notes.is_empty()).then_some(&answer.notes);
     line.stats = Some(StatsFields::new(&answer.stats));
 }

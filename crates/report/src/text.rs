@@ -94,6 +94,10 @@ fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
     if answer.verdict == Verdict::Violated || !answer.notes.is_empty() {
         out.push('\n');
     }
+    if let Some(harm) = &answer.harm {
+        out.push_str(&indented(&words::harm(harm), 0, Tone::Plain, look));
+        out.push('\n');
+    }
     out.push_str(&closing(&answer.notes, &answer.stats, look));
     out
 }

@@ -1,6 +1,6 @@
 //! What things are called.
 
-use palisade_check::{Level, Stats, Verdict};
+use palisade_check::{Harm, Level, Stats, Verdict};
 use palisade_memory::{Criterion, Model};
 
 /// The model's name in a sentence.
@@ -32,6 +32,26 @@ pub fn violated(model: Model, criterion: Criterion) -> String {
         }
         Criterion::Drf => "has a data race".to_owned(),
         Criterion::Trf => "has a triangular race".to_owned(),
+    }
+}
+
+/// What a violation of robustness means for what the program states.
+pub fn harm(harm: &Harm) -> String {
+    match harm {
+        Harm::Broken(message) => format!(
+            "This does harm: `palisade reach` shows a run at whose end {}.",
+            message.strip_prefix("now ").unwrap_or(message)
+        ),
+        Harm::None => {
+            "This does no harm: no `assert` fails and no `never` comes true because of it.".into()
+        }
+        Harm::NothingStated => {
+            "Whether this does harm is not known: the program has neither `assert` nor `never`."
+                .into()
+        }
+        Harm::Unknown(reason) => format!(
+            "Whether an `assert` or a `never` can break because of this is not known: {reason}."
+        ),
     }
 }
 

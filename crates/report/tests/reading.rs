@@ -104,6 +104,7 @@ fn answer(verdict: Verdict, witness: Option<Witness>) -> Answer {
             peak_memory_bytes: 25 << 20,
         },
         notes: Vec::new(),
+        harm: None,
     }
 }
 

@@ -510,6 +510,7 @@ impl Check<'_> {
             witnesses: Vec::new(),
             stats: self.stats,
             notes: Vec::new(),
+            harm: None,
         }
     }
 

@@ -89,6 +89,7 @@ pub(crate) fn robust(
             ..Stats::default()
         },
         notes: Vec::new(),
+        harm: None,
     };
     if options.seqcst_as_fences {
         answer.notes.push(SEQCST_NOTE.to_owned());

@@ -23,6 +23,9 @@ use crate::{Answer, Control, Model, Options, Route, Stats, Verdict};
 use exact::Exact;
 use lazy::Lazy;
 
+/// Said where SC is enough to go wrong.
+pub(crate) const SC_NOTE: &str = "it happens under SC already";
+
 /// What all rounds of a search share.
 pub(crate) struct Context<'p, 'c> {
     pub program: &'p Program,
@@ -48,6 +51,10 @@ impl Context<'_, '_> {
         let spent = self.start.elapsed();
         Options {
             timeout: self.options.timeout.map(|t| t.saturating_sub(spent)),
+            most_states: self
+                .options
+                .most_states
+                .map(|most| most.saturating_sub(self.total.states)),
             ..self.options.clone()
         }
     }
@@ -149,6 +156,7 @@ fn unknown(reason: String) -> Answer {
         witnesses: Vec::new(),
         stats: Stats::default(),
         notes: Vec::new(),
+        harm: None,
     }
 }
 

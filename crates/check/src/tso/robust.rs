@@ -63,5 +63,6 @@ fn dismissed(attacks: &Attacks, wall: Duration) -> Answer {
             ..Stats::default()
         },
         notes: Vec::new(),
+        harm: None,
     }
 }

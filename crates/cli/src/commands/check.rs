@@ -4,7 +4,7 @@ use super::ask::{Asking, options};
 use crate::args::CheckArgs;
 use crate::output::Output;
 use crate::pairs;
-use palisade_check::{Control, check};
+use palisade_check::{Control, Verdict, check, harm};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_report::{Answer, Failure, Findings, Question, Refusal, Status};
@@ -25,7 +25,16 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
     }
     let decide = |program: &Program, criterion: Criterion, control: &Control<'_>| {
         let options = options(model, criterion, args.all, &args.search);
-        check(program, &options, control)
+        let mut answer = check(program, &options, control)?;
+        // Where all criteria are asked for, `safe` is one of them.
+        let alone = args.criterion.criterion().is_some();
+        if alone
+            && (model, criterion) == (Model::Tso, Criterion::Robust)
+            && answer.verdict == Verdict::Violated
+        {
+            answer.harm = Some(harm(program, &mut answer, &options, control));
+        }
+        Ok(answer)
     };
     let answer = |program: &Program, control: &Control<'_>| match criterion {
         Some(criterion) => decide(program, criterion, control)

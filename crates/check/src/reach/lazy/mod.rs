@@ -17,7 +17,7 @@ mod witness;
 
 use palisade_memory::Witness;
 
-use super::{Context, Round, as_tso_run};
+use super::{Context, Round, SC_NOTE, as_tso_run};
 use crate::state::Frame;
 use crate::{Answer, Options, Verdict};
 use extend::{Extended, Sequence, Variant};
@@ -78,7 +78,7 @@ impl Lazy {
             Verdict::Unknown(_) => Round::Decided(answer),
             Verdict::Violated => {
                 answer.witnesses.iter_mut().for_each(as_tso_run);
-                answer.notes.push("it happens under SC already".into());
+                answer.notes.push(SC_NOTE.into());
                 Round::Decided(answer)
             }
         }

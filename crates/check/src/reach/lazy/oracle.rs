@@ -80,6 +80,7 @@ pub(crate) fn ask(
                 ..Stats::default()
             },
             notes: Vec::new(),
+            harm: None,
         };
         return (answer, Vec::new());
     }
