@@ -1,186 +1,215 @@
-//! Robustness against release/acquire: our time beside what Rocker took (seconds to compile its verifier, seconds to run it).
+//! Robustness against release/acquire beside Rocker: every file of the corpus that it was run on, the rows of Fig. 7 as `programs/` has them,
+//! and what is asked for beyond it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use bench::tool::workspace;
-use palisade_check::{Answer, Control, Criterion, Model, Options, Verdict, check};
-use palisade_lang::{ParseOptions, Source, parse};
+use bench::output::Table;
+use bench::tool::{Palisade, corpus};
 
-/// The rows of Fig. 7 that are in `programs/`, and the larger ones that are asked for beyond it.
-const PROGRAMS: &[&str] = &[
-    "sync/barrier",
-    "mutex/dekker-sc",
-    "mutex/dekker-tso",
-    "mutex/peterson-sc",
-    "mutex/peterson-tso",
-    "mutex/peterson-ra",
-    "mutex/peterson-ra-dmitriy",
-    "mutex/peterson-ra-bratosz",
-    "mutex/lamport2-sc",
-    "mutex/lamport2-tso",
-    "mutex/lamport2-ra",
-    "mutex/lamport2-3-ra",
-    "locks/spinlock",
-    "locks/spinlock4",
-    "locks/ticketlock",
-    "locks/ticketlock4",
-    "sync/seqlock",
-    "sync/nbw-w-lr-rl",
-    "sync/rcu",
-    "sync/rcu-offline-2",
-    "sync/rcu-offline",
-    "queues/cilk-the-wsq-sc",
-    "queues/cilk-the-wsq-tso",
-    "queues/chase-lev-sc",
-    "queues/chase-lev-tso",
-    "queues/chase-lev-ra",
-    "large/rcu4",
-    "large/lamport2-4-ra",
-    "large/ticketlock6",
+use crate::measure::{Measured, check, house};
+
+/// The rows of Fig. 7, and whether they are robust.
+const FIGURE: &[(&str, bool)] = &[
+    ("sync/barrier", true),
+    ("mutex/dekker-sc", false),
+    ("mutex/dekker-tso", true),
+    ("mutex/peterson-sc", false),
+    ("mutex/peterson-tso", false),
+    ("mutex/peterson-ra", true),
+    ("mutex/peterson-ra-dmitriy", true),
+    ("mutex/peterson-ra-bratosz", false),
+    ("mutex/lamport2-sc", false),
+    ("mutex/lamport2-tso", false),
+    ("mutex/lamport2-ra", true),
+    ("mutex/lamport2-3-ra", true),
+    ("locks/spinlock", true),
+    ("locks/spinlock4", true),
+    ("locks/ticketlock", true),
+    ("locks/ticketlock4", true),
+    ("sync/seqlock", true),
+    ("sync/nbw-w-lr-rl", true),
+    ("sync/rcu", true),
+    ("sync/rcu-offline", true),
+    ("queues/cilk-the-wsq-sc", false),
+    ("queues/cilk-the-wsq-tso", true),
+    ("queues/chase-lev-sc", false),
+    ("queues/chase-lev-tso", false),
+    ("queues/chase-lev-ra", true),
 ];
 
-/// What Rocker said and took.
+/// With more threads.
+const LARGER: &[(&str, bool)] = &[
+    ("large/rcu4", true),
+    ("large/lamport2-4-ra", true),
+    ("large/ticketlock6", true),
+];
+
+/// What Rocker said and took: it builds a verifier for each program, and runs it.
 struct Rocker {
-    verdict: String,
+    file: PathBuf,
+    name: String,
+    robust: bool,
     compile: f64,
     run: f64,
 }
 
-/// Prints the table. Arguments: files to measure instead of all, `--timeout SECONDS`, `--memory GIB`.
-pub fn table(arguments: &[String]) -> ExitCode {
-    let mut options = Options::new(Model::Ra, Criterion::Robust);
-    options.timeout = Some(Duration::from_secs(60));
-    options.memory = Some(8 << 30);
-    let mut files: Vec<(PathBuf, Option<Rocker>)> = Vec::new();
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        let mut number = || rest.next().and_then(|n| n.parse::<f64>().ok());
-        match argument.as_str() {
-            "--timeout" => {
-                options.timeout = number().map(|n| Duration::from_secs_f64(n.max(0.0)));
-            }
-            "--memory" => options.memory = number().map(|n| (n * (1u64 << 30) as f64) as u64),
-            "--no-subsumption" => options.reductions.subsumption = false,
-            "--no-suspects" => options.reductions.suspects = false,
-            "--no-monitors" => options.reductions.monitors = false,
-            "--no-symmetry" => options.reductions.symmetry = false,
-            "--no-partial-order" => options.reductions.partial_order = false,
-            file => files.push((file.into(), None)),
-        }
-    }
-    if files.is_empty() {
-        files = all_files();
-    }
-    println!(
-        "{:34} {:>8} {:>12} {:>12} {:>9} {:>9} {:>9} {:>9} {:>8}",
-        "program", "verdict", "states", "steps", "seconds", "MiB", "Rocker c", "Rocker r", "factor"
-    );
-    let mut totals = [0.0; 2];
-    let mut fine = true;
-    for (file, rocker) in &files {
-        let name = short_name(file);
-        let answer = match measure(file, &options) {
-            Ok(answer) => answer,
-            Err(why) => {
-                println!("{name:34} {why}");
-                fine = false;
-                continue;
-            }
-        };
-        let seconds = answer.stats.wall.as_secs_f64();
-        let verdict = match &answer.verdict {
-            Verdict::Holds => "robust",
-            Verdict::Violated => "not",
-            Verdict::Unknown(_) => "unknown",
-        };
-        print!(
-            "{name:34} {verdict:>8} {:>12} {:>12} {seconds:>9.3} {:>9.1}",
-            answer.stats.states,
-            answer.stats.transitions,
-            answer.stats.peak_memory_bytes as f64 / (1 << 20) as f64
-        );
-        if let Some(rocker) = rocker {
-            let theirs = rocker.compile + rocker.run;
-            totals[0] += seconds;
-            totals[1] += theirs;
-            print!(
-                " {:>9.3} {:>9.3} {:>8.0}",
-                rocker.compile,
-                rocker.run,
-                theirs / seconds
-            );
-            let expected = if rocker.verdict == "robust" {
-                "robust"
-            } else {
-                "not"
-            };
-            if expected != verdict {
-                print!("  Rocker says {}", rocker.verdict);
-                fine = false;
-            }
-        }
-        println!();
-    }
-    if totals[1] > 0.0 {
-        println!(
-            "in total {:.3} s, Rocker {:.3} s: factor {:.0}",
-            totals[0],
-            totals[1],
-            totals[1] / totals[0]
-        );
-    }
-    ExitCode::from(u8::from(!fine))
-}
-
-fn all_files() -> Vec<(PathBuf, Option<Rocker>)> {
-    let mut files = Vec::new();
-    let corpus = workspace().join("../shared/corpus");
-    let table = std::fs::read_to_string(corpus.join("rocker.tsv")).unwrap_or_default();
-    for line in table.lines().skip(1) {
-        let columns: Vec<&str> = line.split('\t').collect();
-        if let [file, verdict, compile, run, ..] = columns[..] {
-            let rocker = Rocker {
-                verdict: verdict.to_owned(),
-                compile: compile.parse().unwrap_or(0.0),
-                run: run.parse().unwrap_or(0.0),
-            };
-            files.push((corpus.join("rocker").join(file), Some(rocker)));
-        }
-    }
-    if files.is_empty() {
-        eprintln!("the corpus with Rocker's times is not there: measuring programs/ alone");
-    }
-    for program in PROGRAMS {
-        let file = workspace().join("programs").join(format!("{program}.pal"));
-        files.push((file, None));
-    }
-    files
-}
-
-fn short_name(file: &Path) -> String {
-    let mut parts: Vec<_> = file.iter().rev().take(2).collect();
-    parts.reverse();
-    let parts: Vec<_> = parts.iter().map(|p| p.to_string_lossy()).collect();
-    parts.join("/")
-}
-
-fn measure(file: &Path, options: &Options) -> Result<Answer, String> {
-    let text = std::fs::read_to_string(file).map_err(|e| e.to_string())?;
-    let source = Source::new(file.to_string_lossy(), text);
-    let program = parse(&source, &ParseOptions::default())
-        .map_err(|errors| {
-            errors
-                .first()
-                .map_or(String::new(), |error| error.message.clone())
-        })?
-        .program;
-    let cancel = AtomicBool::new(false);
-    let control = Control {
-        cancel: &cancel,
-        progress: &|_| {},
+/// Of the corpus, if it is there.
+fn rocker() -> Vec<Rocker> {
+    let Some(corpus) = corpus() else {
+        println!("the corpus with Rocker's times is not there");
+        return Vec::new();
     };
-    check(&program, options, &control).map_err(|refusal| refusal.message)
+    let table = std::fs::read_to_string(corpus.join("rocker.tsv")).unwrap_or_default();
+    let row = |line: &str| {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [name, verdict, compile, run, ..] = columns[..] else {
+            return None;
+        };
+        Some(Rocker {
+            file: corpus.join("rocker").join(name),
+            name: name.to_owned(),
+            robust: verdict == "robust",
+            compile: compile.parse().ok()?,
+            run: run.parse().ok()?,
+        })
+    };
+    table.lines().skip(1).filter_map(row).collect()
+}
+
+/// The targets: all decided, and how much faster than Rocker.
+struct Targets {
+    decided: bool,
+    ours: f64,
+    theirs: f64,
+    /// The least factor to Rocker's run alone where that takes more than a second.
+    least: f64,
+}
+
+/// Prints the table. A number sets the limit in seconds for each row; a file is measured instead of all; what begins with `--` is handed on.
+pub fn table(arguments: &[String]) -> ExitCode {
+    let (flags, rest): (Vec<&str>, Vec<&str>) = arguments
+        .iter()
+        .map(String::as_str)
+        .partition(|argument| argument.starts_with("--"));
+    let limit = rest.iter().find_map(|a| a.parse().ok()).unwrap_or(60);
+    let files = rest.iter().filter(|a| a.parse::<u64>().is_err());
+    let files: Vec<PathBuf> = files.map(PathBuf::from).collect();
+    let limit = Duration::from_secs(limit);
+    let palisade = match Palisade::build() {
+        Ok(palisade) => palisade,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut arguments = vec!["--model", "ra", "--criterion", "robust"];
+    arguments.extend(flags);
+    let mut table = Table::new(&[
+        ("program", 34),
+        ("verdict", 9),
+        ("states", 10),
+        ("seconds", 9),
+        ("MiB", 8),
+        ("compile", 9),
+        ("run", 9),
+        ("ratio", 8),
+        ("run alone", 10),
+        ("", 0),
+    ]);
+    let mut targets = Targets {
+        decided: true,
+        ours: 0.0,
+        theirs: 0.0,
+        least: f64::INFINITY,
+    };
+    let mut row = |name: &str, file: PathBuf, robust: Option<bool>, rocker: Option<&Rocker>| {
+        let measured = match check(&palisade, &file, &arguments, limit) {
+            Ok(measured) => measured,
+            Err(why) => {
+                println!("{name}: {why}");
+                targets.decided = false;
+                return;
+            }
+        };
+        let remark = match robust {
+            Some(true) if measured.verdict == "violated" => "robust, it is said",
+            Some(false) if measured.verdict == "holds" => "not robust, it is said",
+            _ => "",
+        };
+        targets.decided &= measured.is_decided();
+        let mut cells = cells(name, &measured);
+        match rocker {
+            Some(rocker) => {
+                let theirs = rocker.compile + rocker.run;
+                targets.ours += measured.seconds;
+                targets.theirs += theirs;
+                let alone = rocker.run / measured.seconds;
+                if rocker.run > 1.0 {
+                    targets.least = targets.least.min(alone);
+                }
+                cells.extend([
+                    format!("{:.3}", rocker.compile),
+                    format!("{:.3}", rocker.run),
+                    format!("{:.0}", theirs / measured.seconds),
+                    format!("{alone:.1}"),
+                ]);
+            }
+            None => cells.extend(vec![String::new(); 4]),
+        }
+        cells.push(remark.to_owned());
+        table.row(&cells);
+    };
+    if !files.is_empty() {
+        for file in files {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            row(&name, file.clone(), None, None);
+        }
+        return ExitCode::from(u8::from(!targets.decided));
+    }
+    for rocker in &rocker() {
+        let file = rocker.file.clone();
+        row(&rocker.name, file, Some(rocker.robust), Some(rocker));
+    }
+    for (name, robust) in FIGURE.iter().chain(LARGER) {
+        row(name, house(name), Some(*robust), None);
+    }
+    table.save("ra");
+    targets.print()
+}
+
+fn cells(name: &str, measured: &Measured) -> Vec<String> {
+    vec![
+        name.to_owned(),
+        measured.verdict.clone(),
+        measured.states.to_string(),
+        measured.time(),
+        measured.mebibytes(),
+    ]
+}
+
+impl Targets {
+    fn print(&self) -> ExitCode {
+        let met = |met: bool| if met { "met" } else { "NOT met" };
+        println!("every row decided within the limits: {}", met(self.decided));
+        if self.theirs == 0.0 {
+            return ExitCode::from(u8::from(!self.decided));
+        }
+        let factor = self.theirs / self.ours;
+        println!(
+            "in total {:.3} s, Rocker {:.3} s: {factor:.0} times faster (30 are asked for): {}",
+            self.ours,
+            self.theirs,
+            met(factor >= 30.0)
+        );
+        println!(
+            "where Rocker's run alone takes more than a second: at least {:.1} times faster (10 are asked for): {}",
+            self.least,
+            met(self.least >= 10.0)
+        );
+        ExitCode::from(u8::from(
+            !(self.decided && factor >= 30.0 && self.least >= 10.0),
+        ))
+    }
 }

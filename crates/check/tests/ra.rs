@@ -229,6 +229,76 @@ fn a_violation_that_is_far_away_is_found() {
     assert_eq!(is_robust(&no_readers("fence;")), Some(true));
 }
 
+fn ask(program: &Program, options: &Options) -> palisade_check::Answer {
+    let cancel = AtomicBool::new(false);
+    let control = Control {
+        cancel: &cancel,
+        progress: &|_: &Progress| {},
+    };
+    check(program, options, &control).expect("it has a meaning")
+}
+
+#[test]
+fn all_violations_are_listed() {
+    let all = |text: &str| {
+        let program = program(text);
+        let options = Options {
+            all: true,
+            ..Options::new(Model::Ra, Criterion::Robust)
+        };
+        let answer = ask(&program, &options);
+        for witness in &answer.witnesses {
+            validate(&program, witness).expect("a valid witness");
+        }
+        answer.witnesses.len()
+    };
+    // Each of the two loads can be the stale one.
+    let sb = "shared x, y; thread a { x = 1; let r = y; } thread b { y = 1; let r = x; }";
+    assert_eq!(all(sb), 2);
+    // Each second store; b's load of y could be stale only behind an event that a's store of y comes before.
+    let more = "shared x, y; thread a { x = 1; y = 2; } thread b { y = 1; x = 2; let r = y; }";
+    assert_eq!(all(more), 2);
+    let races = "nonatomic shared d, e; thread a { d = 1; e = 1; } thread b { d = 2; e = 2; }";
+    assert_eq!(all(races), 2);
+    let robust = "shared x, y; thread a { x = 1; y = 1; } thread b { let r = y; r = x; }";
+    assert_eq!(all(robust), 0);
+}
+
+#[test]
+fn answers_are_the_same_for_every_number_of_searching_threads() {
+    let shape = Shape {
+        properties: false,
+        blocks: false,
+        rmw_blocks: true,
+        orders: false,
+        ..Shape::LOOPS
+    };
+    compare(
+        &shape,
+        0..60,
+        |p| {
+            let answers = [1, 2, 5].map(|jobs| {
+                let options = Options {
+                    jobs,
+                    ..Options::new(Model::Ra, Criterion::Robust)
+                };
+                let cancel = AtomicBool::new(false);
+                let control = Control {
+                    cancel: &cancel,
+                    progress: &|_: &Progress| {},
+                };
+                let answer = check(p, &options, &control).ok()?;
+                let (states, steps) = (answer.stats.states, answer.stats.transitions);
+                Some((answer.verdict, answer.witnesses, states, steps))
+            });
+            assert_eq!(answers[0], answers[1]);
+            assert_eq!(answers[0], answers[2]);
+            answers[0].as_ref().map(|a| a.0 == Verdict::Holds)
+        },
+        is_robust,
+    );
+}
+
 #[test]
 fn safe_is_decided_by_sc_and_robustness() {
     let ask = |text: &str| {

@@ -1,32 +1,35 @@
-//! Robustness against release/acquire (paper 003): the SC walk with monitors.
+//! Robustness against release/acquire (paper 003).
 //!
-//! `facts` says what is known before the search, `monitor` is SCM (Figures 5 and 6), `search` the walk (Theorems 5.3 and 6.2),
-//! `witness` turns a path into an execution graph. `blocks` takes an `atomic` block as the read-modify-write that it is.
+//! There are two searches. `suspects` looks for one stale access at a time: it is the one that is used. `scm` keeps monitors for all
+//! threads and locations at once, as the paper has it: it is used for programs that are too large for the other one, and where that is
+//! switched off; the tests hold the two against each other, and both against brute force.
+//!
+//! `facts` says what is known before a search, `blocks` takes an `atomic` block as the read-modify-write that it is, `step` is what searches
+//! find, and `witness` turns it into an execution graph.
 
-mod bases;
 mod blocks;
 mod facts;
-mod monitor;
-mod prospects;
-mod queue;
-mod search;
+mod scm;
 mod sets;
-mod suspect;
-mod table;
+mod step;
+mod suspects;
 mod witness;
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use palisade_explore::Space;
 use palisade_lang::{Copies, Program, Span, Thread, ThreadId};
 use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
+use palisade_threads::View;
 
 use crate::search::search;
 use crate::state::Frame;
 use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
+use blocks::Blocks;
 use facts::Facts;
-use palisade_explore::Space;
-use search::{End, Search, Stopped};
-use suspect::Suspects;
+use scm::search::{End, Search, Stopped};
+use suspects::Suspects;
 use witness::Replay;
 
 /// Said where orders were read as fences.
@@ -41,109 +44,128 @@ pub(crate) fn robust(
     options: &Options,
     control: &Control<'_>,
 ) -> Result<Answer, Refusal> {
-    let start = Instant::now();
     let accepted = check_meaning(program, options)?;
     let (program, origins) = prepared(&accepted, options.reductions.symmetry);
     let frame = Frame::new(&program, &options.reductions);
     let facts = Facts::new(&program);
-    if options.reductions.suspects
-        && let Some(space) = Suspects::new(&frame, &facts, options.reductions)
-    {
-        let (outcome, mut answer) = search(&space, options, control);
-        let mut worker = space.worker();
-        for finding in &outcome.findings {
-            answer.verdict = Verdict::Violated;
-            if let Some((row, steps, violation)) = space.story(&mut worker, finding) {
-                let replay = Replay {
-                    frame: &frame,
-                    view: &mut worker.view,
-                    blocks: &mut worker.blocks,
-                    original: &accepted,
-                    origins: &origins,
-                };
-                answer
-                    .witnesses
-                    .extend(replay.witness(row, &steps, &violation));
-            }
-            debug_assert!(
-                !answer.witnesses.is_empty(),
-                "a violation without a witness"
-            );
-            if !options.all {
-                break;
-            }
-        }
-        if options.seqcst_as_fences {
-            answer.notes.push(SEQCST_NOTE.to_owned());
-        }
-        if space.error_seen.load(std::sync::atomic::Ordering::Relaxed) {
-            answer.notes.push(ERROR_NOTE.to_owned());
-        }
-        return Ok(answer);
-    }
-    let mut answer = Answer {
-        verdict: Verdict::Holds,
-        witnesses: Vec::new(),
-        stats: Stats {
-            queries: 1,
-            ..Stats::default()
-        },
-        notes: Vec::new(),
-        harm: None,
+    let question = Question {
+        frame: &frame,
+        facts: &facts,
+        original: &accepted,
+        origins: &origins,
+    };
+    let suspects = Suspects::new(&frame, &facts, options.reductions);
+    let mut answer = match suspects.filter(|_| options.reductions.suspects) {
+        Some(space) => question.one_at_a_time(&space, options, control),
+        None => question.with_all_monitors(options, control),
     };
     if options.seqcst_as_fences {
         answer.notes.push(SEQCST_NOTE.to_owned());
     }
-    let mut slots = FIRST_SLOTS;
-    loop {
-        let mut search = Search::new(&frame, &facts, options, slots, false);
-        let end = search.run(start, control);
-        let bytes = search.bytes();
-        answer.stats.states = search.states();
-        answer.stats.transitions = search.transitions;
-        answer.stats.peak_memory_bytes = answer.stats.peak_memory_bytes.max(bytes);
-        match end {
-            End::TooManySlots => {
-                slots *= 2;
-                continue;
-            }
-            End::Robust => {}
-            End::Violated(node, violation) => {
-                answer.verdict = Verdict::Violated;
-                let (row, steps, violation) = search.story(node, violation);
-                let (view, blocks) = search.tools();
-                let replay = Replay {
-                    frame: &frame,
-                    view,
-                    blocks,
-                    original: &accepted,
-                    origins: &origins,
-                };
-                answer
-                    .witnesses
-                    .extend(replay.witness(row, &steps, &violation));
-                debug_assert!(
-                    !answer.witnesses.is_empty(),
-                    "a violation without a witness"
-                );
-            }
-            End::Stopped(stopped) => {
-                let why = match stopped {
-                    Stopped::Timeout => "the time limit is reached",
-                    Stopped::Memory => "the memory limit is reached",
-                    Stopped::Cancelled => "it was interrupted",
-                };
-                answer.verdict = Verdict::Unknown(format!(
-                    "{why}; {} states were seen, and none of them is a violation",
-                    search.states()
-                ));
+    Ok(answer)
+}
+
+/// What is asked.
+struct Question<'a, 'p> {
+    frame: &'a Frame<'p>,
+    facts: &'a Facts,
+    original: &'a Program,
+    origins: &'a [Origin],
+}
+
+impl<'a> Question<'a, '_> {
+    fn replay<'b>(&self, view: &'b mut View<'a>, blocks: &'b mut Blocks) -> Replay<'b, 'a, '_>
+    where
+        'a: 'b,
+    {
+        Replay {
+            frame: self.frame,
+            view,
+            blocks,
+            original: self.original,
+            origins: self.origins,
+        }
+    }
+
+    fn one_at_a_time(
+        &self,
+        space: &Suspects<'a, '_>,
+        options: &Options,
+        control: &Control<'_>,
+    ) -> Answer {
+        let (outcome, mut answer) = search(space, options, control);
+        let mut worker = space.worker();
+        for finding in &outcome.findings {
+            answer.verdict = Verdict::Violated;
+            let witness = space
+                .story(&mut worker, finding)
+                .and_then(|(row, steps, violation)| {
+                    self.replay(&mut worker.view, &mut worker.blocks)
+                        .witness(row, &steps, &violation)
+                });
+            debug_assert!(witness.is_some(), "a violation without a witness");
+            answer.witnesses.extend(witness);
+            if !options.all {
+                break;
             }
         }
-        if search.error_seen {
+        if space.error_seen.load(Ordering::Relaxed) {
             answer.notes.push(ERROR_NOTE.to_owned());
         }
-        answer.stats.wall = start.elapsed();
-        return Ok(answer);
+        answer
+    }
+
+    fn with_all_monitors(&self, options: &Options, control: &Control<'_>) -> Answer {
+        let start = Instant::now();
+        let mut answer = Answer {
+            verdict: Verdict::Holds,
+            witnesses: Vec::new(),
+            stats: Stats {
+                queries: 1,
+                ..Stats::default()
+            },
+            notes: Vec::new(),
+            harm: None,
+        };
+        let mut slots = FIRST_SLOTS;
+        loop {
+            let mut search = Search::new(self.frame, self.facts, options, slots, false);
+            let end = search.run(start, control);
+            answer.stats.states = search.states();
+            answer.stats.transitions = search.transitions;
+            answer.stats.peak_memory_bytes = answer.stats.peak_memory_bytes.max(search.bytes());
+            match end {
+                End::TooManySlots => {
+                    slots *= 2;
+                    continue;
+                }
+                End::Robust => {}
+                End::Violated(node, violation) => {
+                    answer.verdict = Verdict::Violated;
+                    let (row, steps, violation) = search.story(node, violation);
+                    let (view, blocks) = search.tools();
+                    let witness = self.replay(view, blocks).witness(row, &steps, &violation);
+                    debug_assert!(witness.is_some(), "a violation without a witness");
+                    answer.witnesses.extend(witness);
+                }
+                End::Stopped(stopped) => {
+                    let why = match stopped {
+                        Stopped::Timeout => "the time limit is reached",
+                        Stopped::Memory => "the memory limit is reached",
+                        Stopped::Cancelled => "it was interrupted",
+                    };
+                    answer.verdict = Verdict::Unknown(format!(
+                        "{why}; {} states were seen, and none of them is a violation",
+                        search.states()
+                    ));
+                }
+            }
+            if search.error_seen {
+                answer.notes.push(ERROR_NOTE.to_owned());
+            }
+            answer.stats.wall = start.elapsed();
+            return answer;
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use palisade_threads::{ActionKind, Effect, LocalId, View};
 
 use super::Origin;
 use super::blocks::{Block, Blocks, Way};
-use super::search::{StepTaken, Violation};
+use super::step::{StepTaken, Violation};
 use crate::sc::{Access, execute};
 use crate::state::Frame;
 use crate::{Criterion, Model};

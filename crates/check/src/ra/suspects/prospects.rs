@@ -9,8 +9,9 @@ use rustc_hash::FxHashMap;
 
 use palisade_lang::Value;
 
-use super::facts::{Accept, Edge, Facts, Horizon};
-use super::suspect::{AWARE, Aim, OUT, READ, Suspicion, UNSEEN, WRITTEN};
+use super::{AWARE, Aim, OUT, READ, Suspicion, UNSEEN, WRITTEN};
+use crate::ra::facts::{Accept, Edge, Facts, Future, Horizon};
+use crate::ra::sets::Set;
 
 /// What a thread may do, as sets of monitored locations.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +35,7 @@ pub struct Masks {
 }
 
 impl Masks {
-    fn new(facts: &Facts, future: &super::facts::Future) -> Self {
+    fn new(facts: &Facts, future: &Future) -> Self {
         let mask = |has: &dyn Fn(usize) -> bool| {
             let tracked = facts.tracked.iter().enumerate();
             tracked.fold(0u64, |mask, (place, x)| match x {
@@ -42,7 +43,7 @@ impl Masks {
                 None => mask,
             })
         };
-        let accepts = |numbers: &super::sets::Set| {
+        let accepts = |numbers: &Set| {
             let numbers = numbers.members().map(|n| facts.accepts[n]);
             let tracked = |accept: Accept| {
                 let place = facts.tracked[accept.place]?;
@@ -166,7 +167,7 @@ impl Futures {
         let places: Vec<usize> = (0..facts.places)
             .filter(|&place| facts.tracked[place].is_some())
             .collect();
-        let doing = |future: &super::facts::Future| {
+        let doing = |future: &Future| {
             let masks = Masks::new(facts, future);
             let mut accessed = (0..facts.places).filter(|&place| future.touches(place));
             let only = match (accessed.next(), accessed.next()) {
@@ -283,7 +284,7 @@ pub struct Next {
     pub ever: Accesses,
 }
 
-/// How threads and locations stand to a suspicion; see `suspect`.
+/// How threads and locations stand to a suspicion; see [`super::Suspects`].
 #[derive(Debug, Default)]
 pub struct Standing {
     /// By thread.

@@ -10,38 +10,20 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 
-use palisade_lang::{LocationId, Order, Value};
-use palisade_threads::{ActionKind, Effect, LocalId, View};
+use palisade_lang::{LocationId, Value};
+use palisade_threads::{LocalId, View};
 
 use super::bases::Bases;
-use super::blocks::{Block, Blocks};
-use super::facts::{Accept, Facts, Future};
-use super::monitor::{Access, AccessType, Layout, Outlook, Scratch, Slots, ThreadOutlook};
+use super::monitor::{Access, Layout, Slots};
+use super::outlook::{Outlook, Scratch, ThreadOutlook};
 use super::queue::Queue;
-use super::sets::{Set, insert, members, words};
 use super::table::MonitorTable;
-use crate::sc::execute;
+use crate::ra::blocks::Blocks;
+use crate::ra::facts::{Accept, Facts, Future};
+use crate::ra::sets::{Set, insert, words};
+use crate::ra::step::{AccessType, StepTaken, Violation};
 use crate::state::Frame;
 use crate::{Control, Options, Progress};
-
-/// What was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Violation {
-    /// The thread's action could read or overwrite something stale (Theorem 5.3).
-    Stale {
-        /// The component of the thread.
-        thread: usize,
-        /// Which of its actions.
-        action: usize,
-    },
-    /// Two threads could access a `nonatomic` location at the same time (Def. 6.1).
-    Race {
-        /// Component and action of one …
-        first: (usize, usize),
-        /// … and the other; one of the two writes.
-        second: (usize, usize),
-    },
-}
 
 /// Why a search ended before everything was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,17 +47,6 @@ pub enum End {
     Stopped(Stopped),
     /// There was no room for so many slots.
     TooManySlots,
-}
-
-/// One step between states.
-#[derive(Clone, Debug)]
-pub struct StepTaken {
-    /// The component of the thread.
-    pub thread: usize,
-    /// Which of its actions.
-    pub action: usize,
-    /// Which of the outcomes.
-    pub outcome: usize,
 }
 
 /// A state.
@@ -128,16 +99,16 @@ const FORGOTTEN: Remembered = Remembered {
 
 /// The search.
 pub struct Search<'f, 'p> {
-    frame: &'f Frame<'p>,
-    facts: &'f Facts,
-    options: &'f Options,
-    view: View<'f>,
-    layout: Layout,
-    slots: Slots,
-    monitors: MonitorTable,
+    pub(super) frame: &'f Frame<'p>,
+    pub(super) facts: &'f Facts,
+    pub(super) options: &'f Options,
+    pub(super) view: View<'f>,
+    pub(super) layout: Layout,
+    pub(super) slots: Slots,
+    pub(super) monitors: MonitorTable,
     queue: Queue,
     /// The monitor of the state that is being expanded.
-    current: Vec<u64>,
+    pub(super) current: Vec<u64>,
     outlooks: Vec<Outlook>,
     outlook_numbers: FxHashMap<Box<[u32]>, u32>,
     bases: Bases,
@@ -150,13 +121,13 @@ pub struct Search<'f, 'p> {
     remembered: Vec<Remembered>,
     /// How often a step was not remembered since there is this much room for them.
     missed: usize,
-    blocks: Blocks,
+    pub(super) blocks: Blocks,
     scratch: Scratch,
-    monitor: Vec<u64>,
-    unsorted: Vec<u64>,
+    pub(super) monitor: Vec<u64>,
+    pub(super) unsorted: Vec<u64>,
     words: Vec<u64>,
-    futures: Vec<u32>,
-    too_many_slots: bool,
+    pub(super) futures: Vec<u32>,
+    pub(super) too_many_slots: bool,
     /// Steps taken between states.
     pub transitions: u64,
     /// An assertion failed or another error of the program was reached.
@@ -164,12 +135,12 @@ pub struct Search<'f, 'p> {
 }
 
 /// A step of the search: what happened, and where it leads.
-struct Target<'a> {
-    taken: StepTaken,
-    row: &'a [u32],
-    monitor: u32,
+pub(super) struct Target<'a> {
+    pub(super) taken: StepTaken,
+    pub(super) row: &'a [u32],
+    pub(super) monitor: u32,
     /// For each component of the new row, the component of the old one that it was.
-    from: &'a [usize],
+    pub(super) from: &'a [usize],
 }
 
 impl<'f, 'p> Search<'f, 'p> {
@@ -377,7 +348,7 @@ impl<'f, 'p> Search<'f, 'p> {
     }
 
     /// The outlook of the threads in a row.
-    fn outlook(&mut self, row: &[u32]) -> u32 {
+    pub(super) fn outlook(&mut self, row: &[u32]) -> u32 {
         self.futures.clear();
         for (instance, &code) in self.frame.codes.iter().enumerate() {
             let local = LocalId(row[instance]);
@@ -450,7 +421,12 @@ impl<'f, 'p> Search<'f, 'p> {
     }
 
     /// The monitor after an access from the state that is being expanded, in a state with this outlook.
-    fn next_monitor(&mut self, monitor: u32, access: Option<Access>, outlook: u32) -> u32 {
+    pub(super) fn next_monitor(
+        &mut self,
+        monitor: u32,
+        access: Option<Access>,
+        outlook: u32,
+    ) -> u32 {
         if access.is_none() && !self.options.reductions.monitors {
             return monitor;
         }
@@ -497,7 +473,7 @@ impl<'f, 'p> Search<'f, 'p> {
     }
 
     /// The access to monitored memory that a step is; `None` if monitors do not care.
-    fn access(
+    pub(super) fn access(
         &mut self,
         thread: usize,
         place: usize,
@@ -520,377 +496,8 @@ impl<'f, 'p> Search<'f, 'p> {
         })
     }
 
-    fn memory(&mut self, row: &[u32], location: LocationId) -> Value {
+    pub(super) fn memory(&mut self, row: &[u32], location: LocationId) -> Value {
         self.view.value(row[self.frame.component(location)])
-    }
-
-    /// Looks for a violation in a state: Theorem 5.3 for each access that some thread could do next, and races.
-    fn violation(&mut self, row: &[u32]) -> Option<Violation> {
-        let mut plain: Vec<(usize, usize, LocationId, bool)> = Vec::new();
-        for (thread, &code) in self.frame.codes.iter().enumerate() {
-            let local = LocalId(row[thread]);
-            if self.view.is_atomic(code, local) {
-                // Only a thread that got stuck in a block stands inside one, and then nothing happens any more.
-                return None;
-            }
-            for action in 0..self.view.actions(code, local) {
-                let kind = self.view.action(code, local, action).kind;
-                if let Some(location) = kind.location()
-                    && self.frame.program().location(location).nonatomic
-                {
-                    let writes = matches!(kind, ActionKind::Store { .. });
-                    let other = plain.iter().find(|(other, _, place, other_writes)| {
-                        *other != thread && *place == location && (writes || *other_writes)
-                    });
-                    if let Some(&(other, other_action, _, _)) = other {
-                        return Some(Violation::Race {
-                            first: (other, other_action),
-                            second: (thread, action),
-                        });
-                    }
-                    plain.push((thread, action, location, writes));
-                } else if self.could_be_stale(code, local, thread, action, kind) {
-                    return Some(Violation::Stale { thread, action });
-                }
-            }
-        }
-        None
-    }
-
-    /// Theorem 5.3 for one action.
-    fn could_be_stale(
-        &mut self,
-        code: usize,
-        local: LocalId,
-        thread: usize,
-        action: usize,
-        kind: ActionKind,
-    ) -> bool {
-        let location = match kind {
-            ActionKind::AtomicBegin => {
-                let Some(location) = self.blocks.location(&mut self.view, code, local, action)
-                else {
-                    return false;
-                };
-                location
-            }
-            // A fence updates a place that everybody only updates: its last write is the only one that it can follow.
-            other => match other.location() {
-                Some(location) => location,
-                None => return false,
-            },
-        };
-        let Some(x) = self.facts.tracked[location.index()] else {
-            return false;
-        };
-        let monitor = &self.current;
-        if !self.layout.is_aware(monitor, thread, x) {
-            return false;
-        }
-        let own = self.slots.of(x);
-        let pick = |stale: &[u64]| -> Vec<usize> {
-            let mut picked = own.to_vec();
-            super::sets::intersect(&mut picked, stale);
-            members(&picked).collect()
-        };
-        let reads = pick(self.layout.stale_reads(monitor, thread));
-        let writes = pick(self.layout.stale_writes(monitor, thread));
-        if reads.is_empty() && writes.is_empty() {
-            return false;
-        }
-        let domain = self.frame.program().domain;
-        match kind {
-            ActionKind::Load { .. } => !reads.is_empty(),
-            ActionKind::Store { .. } => !writes.is_empty(),
-            ActionKind::Wait {
-                relation, value, ..
-            } => reads
-                .iter()
-                .any(|&slot| relation.holds(self.slots.value(slot), value)),
-            ActionKind::Rmw { update, .. } => {
-                let effect = |slot: usize| update.effect(domain, self.slots.value(slot));
-                reads.iter().any(|&s| effect(s) == Ok(Effect::Fails))
-                    || writes
-                        .iter()
-                        .any(|&s| matches!(effect(s), Ok(Effect::Writes(_))))
-            }
-            ActionKind::AtomicBegin => {
-                let mut found = false;
-                for (stale, writing) in [(reads, false), (writes, true)] {
-                    for slot in stale {
-                        let value = self.slots.value(slot);
-                        let ways = self.blocks.ways(
-                            &mut self.view,
-                            domain,
-                            Block {
-                                code,
-                                local,
-                                action,
-                            },
-                            value,
-                        );
-                        found |= ways
-                            .iter()
-                            .any(|way| way.reads && way.written.is_some() == writing);
-                    }
-                }
-                found
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether only this thread has to be explored in this state.
-    ///
-    /// It has to be able to move; whatever it does next must not conflict with anything that another thread may ever do, and must not go
-    /// back in the code (so that every cycle has a state in which all threads are explored). Then what it does next changes no check of
-    /// another thread's access, now or later: it is the last event of its thread and nothing follows it in hb_SC. And others can
-    /// not change the check of its own next access: they do not write its location, and only its own steps make it aware of more.
-    fn may_go_alone(&mut self, row: &[u32], thread: usize) -> bool {
-        let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
-        let actions = self.view.actions(code, local);
-        if actions == 0 || self.view.may_close_loop(code, local) {
-            return false;
-        }
-        let mut can_move = false;
-        for action in 0..actions {
-            let kind = self.view.action(code, local, action).kind;
-            let (place, writes) = match kind {
-                ActionKind::Local | ActionKind::Error(_) => {
-                    can_move = true;
-                    continue;
-                }
-                ActionKind::Fence(Order::SeqCst) => (self.facts.fence_place(), true),
-                ActionKind::Fence(_) => {
-                    can_move = true;
-                    continue;
-                }
-                ActionKind::AtomicBegin | ActionKind::AtomicEnd => return false,
-                ActionKind::Load { location, .. } | ActionKind::Wait { location, .. } => {
-                    (location.index(), false)
-                }
-                ActionKind::Store { location, .. } | ActionKind::Rmw { location, .. } => {
-                    (location.index(), true)
-                }
-            };
-            for (other, &future) in self.futures.iter().enumerate() {
-                if other == thread {
-                    continue;
-                }
-                let future = &self.facts.futures[future as usize];
-                if future.writes(place) || writes && future.touches(place) {
-                    return false;
-                }
-            }
-            can_move |= !matches!(execute(self.frame, &mut self.view, row, kind), Ok(None));
-        }
-        can_move
-    }
-
-    /// Calls `visit` for every step of a state.
-    fn expand(&mut self, row: &[u32], monitor: u32, visit: &mut dyn FnMut(&mut Self, Target<'_>)) {
-        let threads = self.frame.thread_count();
-        if self.frame.atomic_thread(&mut self.view, row).is_some() {
-            return;
-        }
-        let outlook = self.outlook(row);
-        let alone = if self.options.reductions.partial_order {
-            (0..threads).find(|&thread| self.may_go_alone(row, thread))
-        } else {
-            None
-        };
-        let mut new_row = row.to_vec();
-        let mut from = Vec::new();
-        for thread in 0..threads {
-            if alone.is_some_and(|alone| alone != thread) || self.has_twin(row, thread) {
-                continue;
-            }
-            let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
-            for action in 0..self.view.actions(code, local) {
-                let kind = self.view.action(code, local, action).kind;
-                if kind == ActionKind::AtomicBegin {
-                    self.expand_block(row, monitor, thread, action, visit);
-                    continue;
-                }
-                let Ok(done) = execute(self.frame, &mut self.view, row, kind) else {
-                    self.error_seen = true;
-                    continue;
-                };
-                let Some(done) = done else {
-                    continue;
-                };
-                self.error_seen |= matches!(kind, ActionKind::Error(_));
-                let access = match kind {
-                    ActionKind::Fence(Order::SeqCst) => {
-                        self.access(thread, self.facts.fence_place(), AccessType::Update, 0)
-                    }
-                    _ => match (kind.location(), done.written) {
-                        (Some(location), None) => {
-                            self.access(thread, location.index(), AccessType::Read, 0)
-                        }
-                        (Some(location), Some(_)) => {
-                            let old = self.memory(row, location);
-                            let kind = match done.read {
-                                None => AccessType::Write,
-                                Some(_) => AccessType::Update,
-                            };
-                            self.access(thread, location.index(), kind, old)
-                        }
-                        (None, _) => None,
-                    },
-                };
-                let written = done.written.map(|(location, value)| {
-                    (self.frame.component(location), self.view.value_id(value))
-                });
-                let read = done.read.unwrap_or(0);
-                let outcomes = self.view.resume(code, local, action, read).len();
-                for outcome in 0..outcomes {
-                    let next = self.view.resume(code, local, action, read)[outcome];
-                    new_row.copy_from_slice(row);
-                    new_row[thread] = next.0;
-                    if let Some((component, value)) = written {
-                        new_row[component] = value;
-                    }
-                    let taken = StepTaken {
-                        thread,
-                        action,
-                        outcome,
-                    };
-                    self.arrive(
-                        taken,
-                        outlook,
-                        monitor,
-                        access,
-                        &mut new_row,
-                        &mut from,
-                        visit,
-                    );
-                }
-            }
-        }
-    }
-
-    fn expand_block(
-        &mut self,
-        row: &[u32],
-        monitor: u32,
-        thread: usize,
-        action: usize,
-        visit: &mut dyn FnMut(&mut Self, Target<'_>),
-    ) {
-        let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
-        let location = self.blocks.location(&mut self.view, code, local, action);
-        let old = location.map_or(0, |location| self.memory(row, location));
-        let domain = self.frame.program().domain;
-        let block = Block {
-            code,
-            local,
-            action,
-        };
-        let ways = self.blocks.ways(&mut self.view, domain, block, old);
-        let outlook = self.outlook(row);
-        let mut new_row = row.to_vec();
-        let mut from = Vec::new();
-        for (outcome, way) in ways.iter().enumerate() {
-            self.error_seen |= way.error;
-            let access = match location {
-                Some(location) if way.reads => {
-                    let kind = match way.written {
-                        Some(_) => AccessType::Update,
-                        None => AccessType::Read,
-                    };
-                    self.access(thread, location.index(), kind, old)
-                }
-                _ => None,
-            };
-            new_row.copy_from_slice(row);
-            new_row[thread] = way.local.0;
-            if let (Some(location), Some(value)) = (location, way.written) {
-                new_row[self.frame.component(location)] = self.view.value_id(value);
-            }
-            let taken = StepTaken {
-                thread,
-                action,
-                outcome,
-            };
-            self.arrive(
-                taken,
-                outlook,
-                monitor,
-                access,
-                &mut new_row,
-                &mut from,
-                visit,
-            );
-        }
-    }
-
-    /// A step leads to `row`: finds the monitor there, sorts interchangeable threads, and tells the visitor.
-    #[allow(clippy::too_many_arguments)]
-    fn arrive(
-        &mut self,
-        taken: StepTaken,
-        outlook_before: u32,
-        monitor: u32,
-        access: Option<Access>,
-        row: &mut [u32],
-        from: &mut Vec<usize>,
-        visit: &mut dyn FnMut(&mut Self, Target<'_>),
-    ) {
-        let outlook = self.outlook(row);
-        let mut next = if access.is_none() && outlook == outlook_before {
-            monitor
-        } else {
-            self.next_monitor(monitor, access, outlook)
-        };
-        from.clear();
-        from.extend(0..self.frame.thread_count());
-        if !self.frame.groups.is_empty() {
-            next = self.sort_threads(row, next, from);
-        }
-        visit(
-            self,
-            Target {
-                taken,
-                row,
-                monitor: next,
-                from,
-            },
-        );
-    }
-
-    /// Puts interchangeable threads into a canonical order, by local state and by what the monitor says of them.
-    fn sort_threads(&mut self, row: &mut [u32], monitor: u32, from: &mut [usize]) -> u32 {
-        self.monitors.get(monitor, &mut self.unsorted);
-        let (layout, unsorted) = (&self.layout, &self.unsorted);
-        for group in &self.frame.groups {
-            from[group[0]..group[0] + group.len()].sort_by(|&a, &b| {
-                row[a]
-                    .cmp(&row[b])
-                    .then_with(|| unsorted[layout.thread(a)].cmp(&unsorted[layout.thread(b)]))
-            });
-        }
-        if from.iter().enumerate().all(|(to, &from)| to == from) {
-            return monitor;
-        }
-        self.monitor.clone_from(unsorted);
-        let mut locals = row[..from.len()].to_vec();
-        for (to, &from) in from.iter().enumerate() {
-            locals[to] = row[from];
-            self.monitor[layout.thread(to)].copy_from_slice(&unsorted[layout.thread(from)]);
-        }
-        row[..locals.len()].copy_from_slice(&locals);
-        self.monitors.number(&self.monitor)
-    }
-
-    /// Whether the thread before this one is interchangeable with it and in the same state: then both do the same.
-    fn has_twin(&self, row: &[u32], thread: usize) -> bool {
-        self.frame.group_of[thread].is_some_and(|group| {
-            let monitor = &self.current;
-            thread > self.frame.groups[group][0]
-                && row[thread] == row[thread - 1]
-                && monitor[self.layout.thread(thread)] == monitor[self.layout.thread(thread - 1)]
-        })
     }
 
     /// The steps from an initial state to this one, with threads under their own names: `who[component]` at the end says which

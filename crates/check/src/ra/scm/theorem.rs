@@ -1,0 +1,127 @@
+//! The conditions of Theorem 5.3, and races.
+
+use palisade_lang::LocationId;
+use palisade_threads::{ActionKind, Effect, LocalId};
+
+use super::search::Search;
+use crate::ra::blocks::Block;
+use crate::ra::sets::{intersect, members};
+use crate::ra::step::Violation;
+
+impl Search<'_, '_> {
+    /// Looks for a violation in a state: Theorem 5.3 for each access that some thread could do next, and races.
+    pub(super) fn violation(&mut self, row: &[u32]) -> Option<Violation> {
+        let mut plain: Vec<(usize, usize, LocationId, bool)> = Vec::new();
+        for (thread, &code) in self.frame.codes.iter().enumerate() {
+            let local = LocalId(row[thread]);
+            if self.view.is_atomic(code, local) {
+                // Only a thread that got stuck in a block stands inside one, and then nothing happens any more.
+                return None;
+            }
+            for action in 0..self.view.actions(code, local) {
+                let kind = self.view.action(code, local, action).kind;
+                if let Some(location) = kind.location()
+                    && self.frame.program().location(location).nonatomic
+                {
+                    let writes = matches!(kind, ActionKind::Store { .. });
+                    let other = plain.iter().find(|(other, _, place, other_writes)| {
+                        *other != thread && *place == location && (writes || *other_writes)
+                    });
+                    if let Some(&(other, other_action, _, _)) = other {
+                        return Some(Violation::Race {
+                            first: (other, other_action),
+                            second: (thread, action),
+                        });
+                    }
+                    plain.push((thread, action, location, writes));
+                } else if self.could_be_stale(code, local, thread, action, kind) {
+                    return Some(Violation::Stale { thread, action });
+                }
+            }
+        }
+        None
+    }
+
+    /// Theorem 5.3 for one action.
+    pub(super) fn could_be_stale(
+        &mut self,
+        code: usize,
+        local: LocalId,
+        thread: usize,
+        action: usize,
+        kind: ActionKind,
+    ) -> bool {
+        let location = match kind {
+            ActionKind::AtomicBegin => {
+                let Some(location) = self.blocks.location(&mut self.view, code, local, action)
+                else {
+                    return false;
+                };
+                location
+            }
+            // A fence updates a place that everybody only updates: its last write is the only one that it can follow.
+            other => match other.location() {
+                Some(location) => location,
+                None => return false,
+            },
+        };
+        let Some(x) = self.facts.tracked[location.index()] else {
+            return false;
+        };
+        let monitor = &self.current;
+        if !self.layout.is_aware(monitor, thread, x) {
+            return false;
+        }
+        let own = self.slots.of(x);
+        let pick = |stale: &[u64]| -> Vec<usize> {
+            let mut picked = own.to_vec();
+            intersect(&mut picked, stale);
+            members(&picked).collect()
+        };
+        let reads = pick(self.layout.stale_reads(monitor, thread));
+        let writes = pick(self.layout.stale_writes(monitor, thread));
+        if reads.is_empty() && writes.is_empty() {
+            return false;
+        }
+        let domain = self.frame.program().domain;
+        match kind {
+            ActionKind::Load { .. } => !reads.is_empty(),
+            ActionKind::Store { .. } => !writes.is_empty(),
+            ActionKind::Wait {
+                relation, value, ..
+            } => reads
+                .iter()
+                .any(|&slot| relation.holds(self.slots.value(slot), value)),
+            ActionKind::Rmw { update, .. } => {
+                let effect = |slot: usize| update.effect(domain, self.slots.value(slot));
+                reads.iter().any(|&s| effect(s) == Ok(Effect::Fails))
+                    || writes
+                        .iter()
+                        .any(|&s| matches!(effect(s), Ok(Effect::Writes(_))))
+            }
+            ActionKind::AtomicBegin => {
+                let mut found = false;
+                for (stale, writing) in [(reads, false), (writes, true)] {
+                    for slot in stale {
+                        let value = self.slots.value(slot);
+                        let ways = self.blocks.ways(
+                            &mut self.view,
+                            domain,
+                            Block {
+                                code,
+                                local,
+                                action,
+                            },
+                            value,
+                        );
+                        found |= ways
+                            .iter()
+                            .any(|way| way.reads && way.written.is_some() == writing);
+                    }
+                }
+                found
+            }
+            _ => false,
+        }
+    }
+}

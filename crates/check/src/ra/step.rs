@@ -1,0 +1,42 @@
+//! What runs and findings consist of.
+
+/// What an access is to the memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessType {
+    /// R
+    Read,
+    /// W
+    Write,
+    /// RMW
+    Update,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// The thread's action could read or overwrite something stale (Theorem 5.3).
+    Stale {
+        /// The component of the thread.
+        thread: usize,
+        /// Which of its actions.
+        action: usize,
+    },
+    /// Two threads could access a `nonatomic` location at the same time (Def. 6.1).
+    Race {
+        /// Component and action of one …
+        first: (usize, usize),
+        /// … and the other; one of the two writes.
+        second: (usize, usize),
+    },
+}
+
+/// One step between states.
+#[derive(Clone, Debug)]
+pub struct StepTaken {
+    /// The component of the thread.
+    pub thread: usize,
+    /// Which of its actions.
+    pub action: usize,
+    /// Which of the outcomes.
+    pub outcome: usize,
+}

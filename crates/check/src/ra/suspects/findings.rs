@@ -1,0 +1,180 @@
+//! What is wrong in a state, and how a run leads there.
+
+use palisade_explore::Finding;
+use palisade_lang::LocationId;
+use palisade_threads::{ActionKind, Effect, LocalId, View};
+
+use super::{AWARE, Suspects, Suspicion, UNSEEN, Worker, label};
+use crate::ra::blocks::Block;
+use crate::ra::step::{StepTaken, Violation};
+
+impl<'f> Suspects<'f, '_> {
+    /// What is wrong in a state.
+    pub(super) fn violations(&self, worker: &mut Worker<'f>, row: &[u32]) -> Vec<Violation> {
+        match Suspicion::decode(row[self.suspicion_at()]) {
+            None => self.races(&mut worker.view, row),
+            Some(suspicion) => self.stale(worker, row, suspicion),
+        }
+    }
+
+    /// Races on nonatomic locations (Def. 6.1), the first for each location.
+    pub(super) fn races(&self, view: &mut View<'_>, row: &[u32]) -> Vec<Violation> {
+        let mut plain: Vec<(usize, usize, LocationId, bool)> = Vec::new();
+        let mut races = Vec::new();
+        let mut racy: Vec<LocationId> = Vec::new();
+        if self.frame.atomic_thread(view, row).is_some() {
+            return races;
+        }
+        for (thread, &code) in self.frame.codes.iter().enumerate() {
+            let local = LocalId(row[thread]);
+            for action in 0..view.actions(code, local) {
+                let kind = view.action(code, local, action).kind;
+                let Some(location) = kind.location() else {
+                    continue;
+                };
+                if !self.frame.program().location(location).nonatomic || racy.contains(&location) {
+                    continue;
+                }
+                let writes = matches!(kind, ActionKind::Store { .. });
+                let other = plain.iter().find(|(other, _, place, other_writes)| {
+                    *other != thread && *place == location && (writes || *other_writes)
+                });
+                if let Some(&(other, other_action, _, _)) = other {
+                    racy.push(location);
+                    races.push(Violation::Race {
+                        first: (other, other_action),
+                        second: (thread, action),
+                    });
+                }
+                plain.push((thread, action, location, writes));
+            }
+        }
+        races
+    }
+
+    /// What the culprit is about to do stale.
+    pub(super) fn stale(
+        &self,
+        worker: &mut Worker<'f>,
+        row: &[u32],
+        suspicion: Suspicion,
+    ) -> Vec<Violation> {
+        let culprit = self.culprit(row);
+        if !suspicion.last
+            || row[self.thread_at(culprit)] & (AWARE | UNSEEN) != AWARE | UNSEEN
+            || self.frame.atomic_thread(&mut worker.view, row).is_some()
+        {
+            return Vec::new();
+        }
+        let Worker { view, blocks, .. } = worker;
+        let value = self.value(view, row);
+        let domain = self.frame.program().domain;
+        let (code, local) = (self.frame.codes[culprit], LocalId(row[culprit]));
+        let place = self.futures.places[suspicion.location];
+        let mut found = Vec::new();
+        for action in 0..view.actions(code, local) {
+            let kind = view.action(code, local, action).kind;
+            let location = match kind {
+                ActionKind::AtomicBegin => blocks.location(view, code, local, action),
+                other => other.location(),
+            };
+            if location.is_none_or(|l| l.index() != place) {
+                continue;
+            }
+            let possible = match (kind, value) {
+                (ActionKind::Load { .. }, _) => true,
+                (ActionKind::Store { .. }, _) => suspicion.plain,
+                (
+                    ActionKind::Wait {
+                        relation, value, ..
+                    },
+                    Some(found),
+                ) => relation.holds(found, value),
+                (ActionKind::Rmw { .. }, None) => suspicion.plain,
+                (ActionKind::Rmw { update, .. }, Some(found)) => match update.effect(domain, found)
+                {
+                    Ok(Effect::Fails) => true,
+                    Ok(Effect::Writes(_)) => suspicion.plain,
+                    _ => false,
+                },
+                (ActionKind::AtomicBegin, Some(found)) => {
+                    let block = Block {
+                        code,
+                        local,
+                        action,
+                    };
+                    let ways = blocks.ways(view, domain, block, found);
+                    ways.iter()
+                        .any(|way| way.reads && (way.written.is_none() || suspicion.plain))
+                }
+                _ => false,
+            };
+            if possible {
+                found.push(Violation::Stale {
+                    thread: culprit,
+                    action,
+                });
+            }
+        }
+        found
+    }
+
+    /// The kind of finding that a violation is: one for each access of a thread and location, and one for each location that is raced for.
+    pub(super) fn kind(&self, view: &mut View<'_>, row: &[u32], violation: &Violation) -> u64 {
+        let (race, (thread, action)) = match *violation {
+            Violation::Stale { thread, action } => (0, (thread, action)),
+            Violation::Race { first, .. } => (1 << 63, first),
+        };
+        let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
+        let taken = view.action(code, local, action);
+        let location = match Suspicion::decode(row[self.suspicion_at()]) {
+            Some(suspicion) => suspicion.location as u64,
+            None => taken.kind.location().map_or(0, |l| u64::from(l.0)),
+        };
+        if race != 0 {
+            return race | location;
+        }
+        (code as u64) << 48 | u64::from(taken.transition) << 20 | location
+    }
+
+    /// What leads to a finding: the initial row, the steps, and the violation, all with threads at their own places.
+    pub fn story(
+        &self,
+        worker: &mut Worker<'f>,
+        finding: &Finding,
+    ) -> Option<(Vec<u32>, Vec<StepTaken>, Violation)> {
+        let first = finding.path.get(0)?.row;
+        let mut who: Vec<usize> = (0..self.frame.thread_count()).collect();
+        let mut steps = Vec::new();
+        for (before, after) in finding.path.iter().zip(finding.path.iter().skip(1)) {
+            let mut found: Option<(StepTaken, Vec<usize>)> = None;
+            worker.view.begin_state();
+            self.steps(worker, before.row, &mut |taken, row| {
+                if found.is_none() && row == after.row && label(taken) == after.label {
+                    found = Some((taken.step.clone(), taken.from.to_vec()));
+                }
+            });
+            let (mut step, from) = found?;
+            step.thread = who[step.thread];
+            who = from.iter().map(|&f| who[f]).collect();
+            steps.push(step);
+        }
+        let last = finding.path.last()?.row;
+        worker.view.begin_state();
+        let violations = self.violations(worker, last);
+        let violation = violations
+            .into_iter()
+            .find(|v| self.kind(&mut worker.view, last, v) == finding.kind)?;
+        let violation = match violation {
+            Violation::Stale { thread, action } => Violation::Stale {
+                thread: who[thread],
+                action,
+            },
+            Violation::Race { first, second } => Violation::Race {
+                first: (who[first.0], first.1),
+                second: (who[second.0], second.1),
+            },
+        };
+        Some((first[..self.frame.width()].to_vec(), steps, violation))
+    }
+}

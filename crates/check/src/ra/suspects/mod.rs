@@ -1,0 +1,313 @@
+//! The search for one stale access at a time.
+//!
+//! SCM keeps, for all threads and locations at once, what could be stale. But what it says about one stale write *w* does not depend on
+//! what it says about others. So this search guesses: a *culprit* τ, a location x, the write w of x that τ will find stale, and the
+//! last write `w_max_x` of x before that. Before the guess it is nothing but the SC walk; behind it a few bits are enough:
+//!
+//! - for each thread and location whether it is *unseen*: no write to x behind w is hb-before the thread's last event, or the
+//!   location's last write (one slot of V and W in Figure 6);
+//! - for each thread whether it is *aware* of `w_max_x` (one column of V_SC in Figure 5).
+//!
+//! The program is not robust if and only if a culprit that is unseen and aware is about to access x in a way that could be stale
+//! (Theorem 5.1). It is enough to look at few runs:
+//!
+//! 1. What is not hb_SC-before an event of the culprit can be left out of the execution graph: the rest is still a run under SC, and
+//!    the culprit still stands where it stood.
+//! 2. Runs with the same graph are equivalent, so w's successor w′ comes as late as possible, and then `w_max_x`: all events behind w′ are
+//!    hb_SC-behind w′, and all events behind `w_max_x` are hb_SC-behind `w_max_x`. Nobody else moves any more. So M_SC and W_SC are
+//!    simple: the locations that were accessed, and those that were written, since then.
+//! 3. If w is not the write just before `w_max_x`, then that one would not do: its value is not the one that the culprit needs, or a
+//!    read-modify-write follows it and the culprit writes.
+
+mod findings;
+mod prospects;
+mod settle;
+mod steps;
+
+use std::cmp::Ordering;
+use std::sync::atomic::AtomicBool;
+
+use palisade_explore::{Space, Successors};
+use palisade_lang::Value;
+use palisade_threads::{LocalId, View};
+
+use super::blocks::Blocks;
+use super::facts::{Facts, Horizon};
+use super::step::{AccessType, StepTaken};
+use crate::Reductions;
+use crate::sc::StepLabel;
+use crate::state::Frame;
+use prospects::{Futures, Standing};
+
+/// Of a thread: no write behind w has come to it.
+pub const UNSEEN: u32 = 1;
+/// Of a thread: one of its events is hb_SC-behind `w_max_x` (w′ before that is there).
+pub const AWARE: u32 = 2;
+/// Of a thread: it is the culprit.
+pub const CULPRIT: u32 = 4;
+/// Of a thread, alone: it does not matter any more, and stands for ever where it began.
+pub const OUT: u32 = 8;
+/// Of a location (beside [`UNSEEN`]): it was read since.
+pub const READ: u32 = 2;
+/// Of a location: it was written since.
+pub const WRITTEN: u32 = 4;
+
+/// Which access of the culprit is suspected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// Any: w is the write just before `w_max_x`.
+    Any,
+    /// One that looks at the value, and needs another one than those that came behind w.
+    Choosing,
+    /// A store, or an update of any value: w is the last write that no update follows.
+    Writing,
+}
+
+/// What is suspected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Suspicion {
+    /// x, by its number among the monitored locations.
+    pub location: usize,
+    /// The access.
+    pub aim: Aim,
+    /// `w_max_x` is there: nobody writes x any more.
+    pub last: bool,
+    /// w′ is a plain store: a write can go between w and w′.
+    pub plain: bool,
+}
+
+impl Suspicion {
+    fn encode(self) -> u32 {
+        let aim = match self.aim {
+            Aim::Any => 0,
+            Aim::Choosing => 1,
+            Aim::Writing => 2,
+        };
+        1 + (self.location as u32 * 3 + aim) * 4 + u32::from(self.last) * 2 + u32::from(self.plain)
+    }
+
+    fn decode(number: u32) -> Option<Self> {
+        let number = number.checked_sub(1)?;
+        Some(Suspicion {
+            location: number as usize / 12,
+            aim: match number / 4 % 3 {
+                0 => Aim::Any,
+                1 => Aim::Choosing,
+                _ => Aim::Writing,
+            },
+            last: number & 2 != 0,
+            plain: number & 1 != 0,
+        })
+    }
+}
+
+/// The state space: a row of the SC walk, and behind it what is suspected.
+pub struct Suspects<'f, 'p> {
+    frame: &'f Frame<'p>,
+    facts: &'f Facts,
+    reductions: Reductions,
+    futures: Futures,
+    /// A row at the beginning: where what does not matter stands.
+    beginning: Vec<u32>,
+    /// An assertion failed or another error of the program was reached.
+    pub error_seen: AtomicBool,
+}
+
+/// What a walking thread carries along.
+pub struct Worker<'t> {
+    /// The automata.
+    pub view: View<'t>,
+    /// The ways through blocks.
+    pub blocks: Blocks,
+    horizons: Vec<Horizon>,
+    standing: Standing,
+    row: Vec<u32>,
+    fresh: Vec<u32>,
+    from: Vec<usize>,
+    outcomes: Vec<Outcome>,
+}
+
+/// An access to a monitored location.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    location: usize,
+    kind: AccessType,
+    /// The number of the value that was there.
+    old: u32,
+}
+
+/// What a step of a thread does.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    action: usize,
+    outcome: usize,
+    local: LocalId,
+    written: Option<(usize, u32)>,
+    access: Option<Access>,
+}
+
+/// A step, and for each component of the new row the one of the old row that it was.
+struct Taken<'a> {
+    step: StepTaken,
+    point: u32,
+    from: &'a [usize],
+}
+
+/// What is done with each step: it is told the new row.
+type Visit<'v> = dyn FnMut(&Taken<'_>, &[u32]) + 'v;
+
+impl<'f, 'p> Suspects<'f, 'p> {
+    /// The space of a program; `None` if there are too many threads or locations for it.
+    pub fn new(frame: &'f Frame<'p>, facts: &'f Facts, reductions: Reductions) -> Option<Self> {
+        if frame.thread_count() > 64 || facts.tracked_count > 64 {
+            return None;
+        }
+        Some(Suspects {
+            frame,
+            facts,
+            reductions,
+            futures: Futures::new(facts, frame.thread_count()),
+            beginning: frame
+                .initial_rows(&mut frame.threads.view())
+                .into_iter()
+                .next()
+                .unwrap_or_default(),
+            error_seen: AtomicBool::new(false),
+        })
+    }
+
+    fn suspicion_at(&self) -> usize {
+        self.frame.width()
+    }
+
+    fn value_at(&self) -> usize {
+        self.frame.width() + 1
+    }
+
+    fn thread_at(&self, thread: usize) -> usize {
+        self.frame.width() + 2 + thread
+    }
+
+    fn location_at(&self, location: usize) -> usize {
+        self.frame.width() + 2 + self.frame.thread_count() + location
+    }
+
+    fn threads_of<'r>(&self, row: &'r [u32]) -> &'r [u32] {
+        &row[self.thread_at(0)..self.location_at(0)]
+    }
+
+    fn culprit(&self, row: &[u32]) -> usize {
+        let threads = self.threads_of(row).iter();
+        threads.clone().position(|s| s & CULPRIT != 0).unwrap_or(0)
+    }
+
+    /// The value of w, if it matters.
+    fn value(&self, view: &mut View<'_>, row: &[u32]) -> Option<Value> {
+        let id = row[self.value_at()].checked_sub(1)?;
+        Some(view.value(id))
+    }
+
+    fn look_ahead(&self, view: &mut View<'_>, row: &[u32], horizons: &mut Vec<Horizon>) {
+        horizons.clear();
+        for (instance, &code) in self.frame.codes.iter().enumerate() {
+            let local = LocalId(row[instance]);
+            let out = row[self.thread_at(instance)] == OUT;
+            horizons.push(if out {
+                Horizon::default()
+            } else {
+                self.facts.horizon(view, instance, code, local)
+            });
+        }
+    }
+}
+
+fn label(taken: &Taken<'_>) -> u64 {
+    StepLabel {
+        component: taken.step.thread,
+        action: taken.step.action,
+        outcome: taken.step.outcome,
+    }
+    .encode(taken.point)
+}
+
+impl<'f> Space for Suspects<'f, '_> {
+    type Worker = Worker<'f>;
+
+    fn worker(&self) -> Worker<'f> {
+        Worker {
+            view: self.frame.threads.view(),
+            blocks: Blocks::default(),
+            horizons: Vec::new(),
+            standing: Standing::default(),
+            row: Vec::new(),
+            fresh: Vec::new(),
+            from: Vec::new(),
+            outcomes: Vec::new(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.location_at(self.facts.tracked_count)
+    }
+
+    fn initial(&self, worker: &mut Worker<'f>, out: &mut Successors<'_>) {
+        for mut row in self.frame.initial_rows(&mut worker.view) {
+            row.resize(self.width(), 0);
+            out.push(0, &row);
+        }
+    }
+
+    fn expand(&self, worker: &mut Worker<'f>, row: &[u32], out: &mut Successors<'_>) {
+        worker.view.begin_state();
+        for violation in self.violations(worker, row) {
+            let kind = self.kind(&mut worker.view, row, &violation);
+            out.report(kind);
+        }
+        self.steps(worker, row, &mut |taken, row| out.push(label(taken), row));
+    }
+
+    fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
+        let threads = &self.frame.threads;
+        let mut at = 0;
+        while at < self.frame.thread_count() {
+            let code = self.frame.codes[at];
+            let length = self.frame.group_of[at].map_or(1, |g| self.frame.groups[g].len());
+            let by_content = |x: &(u32, u32), y: &(u32, u32)| {
+                threads
+                    .compare_locals(code, LocalId(x.0), LocalId(y.0))
+                    .then(x.1.cmp(&y.1))
+            };
+            let sorted = |row: &[u32]| {
+                let mut members: Vec<(u32, u32)> = (at..at + length)
+                    .map(|thread| (row[thread], row[self.thread_at(thread)]))
+                    .collect();
+                members.sort_by(by_content);
+                members
+            };
+            for (x, y) in sorted(a).iter().zip(&sorted(b)) {
+                match by_content(x, y) {
+                    Ordering::Equal => {}
+                    other => return other,
+                }
+            }
+            at += length;
+        }
+        for component in self.frame.thread_count()..self.frame.width() {
+            let value = |row: &[u32]| threads.value(row[component]);
+            match value(a).cmp(&value(b)) {
+                Ordering::Equal => {}
+                other => return other,
+            }
+        }
+        let value = |row: &[u32]| {
+            row[self.value_at()]
+                .checked_sub(1)
+                .map(|id| threads.value(id))
+        };
+        let locations = self.location_at(0);
+        a[self.suspicion_at()]
+            .cmp(&b[self.suspicion_at()])
+            .then_with(|| value(a).cmp(&value(b)))
+            .then_with(|| a[locations..].cmp(&b[locations..]))
+    }
+}

@@ -1,0 +1,502 @@
+//! The steps of a state: what threads do, how a suspicion begins, and how it goes on.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::Ordering as Memory;
+
+use palisade_lang::{LocationId, Order};
+use palisade_threads::{ActionKind, LocalId, View};
+
+use super::{
+    AWARE, Access, Aim, CULPRIT, OUT, Outcome, READ, Suspects, Suspicion, Taken, UNSEEN, Visit,
+    WRITTEN, Worker,
+};
+use crate::ra::blocks::{Block, Blocks, Way};
+use crate::ra::facts::Horizon;
+use crate::ra::step::{AccessType, StepTaken};
+use crate::sc::execute;
+
+impl<'f> Suspects<'f, '_> {
+    /// What a thread can do next, in this memory.
+    pub(super) fn outcomes(&self, worker: &mut Worker<'f>, row: &[u32], thread: usize) {
+        let mut outcomes = std::mem::take(&mut worker.outcomes);
+        outcomes.clear();
+        let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
+        let view = &mut worker.view;
+        for action in 0..view.actions(code, local) {
+            let kind = view.action(code, local, action).kind;
+            if kind == ActionKind::AtomicBegin {
+                let location = worker.blocks.location(view, code, local, action);
+                let ways = self.ways(
+                    view,
+                    &mut worker.blocks,
+                    row,
+                    (code, local, action),
+                    location,
+                );
+                for (outcome, way) in ways.iter().enumerate() {
+                    if way.error {
+                        self.error_seen.store(true, Memory::Relaxed);
+                    }
+                    let access = location.filter(|_| way.reads).and_then(|location| {
+                        Some(Access {
+                            location: self.facts.tracked[location.index()]?,
+                            kind: match way.written {
+                                Some(_) => AccessType::Update,
+                                None => AccessType::Read,
+                            },
+                            old: row[self.frame.component(location)],
+                        })
+                    });
+                    let written = match (location, way.written) {
+                        (Some(location), Some(value)) => {
+                            Some((self.frame.component(location), view.value_id(value)))
+                        }
+                        _ => None,
+                    };
+                    outcomes.push(Outcome {
+                        action,
+                        outcome,
+                        local: way.local,
+                        written,
+                        access,
+                    });
+                }
+                continue;
+            }
+            let Ok(done) = execute(self.frame, view, row, kind) else {
+                self.error_seen.store(true, Memory::Relaxed);
+                continue;
+            };
+            let Some(done) = done else {
+                continue;
+            };
+            if matches!(kind, ActionKind::Error(_)) {
+                self.error_seen.store(true, Memory::Relaxed);
+            }
+            let access = match kind {
+                ActionKind::Fence(Order::SeqCst) => {
+                    let place = self.facts.tracked[self.facts.fence_place()];
+                    place.map(|location| Access {
+                        location,
+                        kind: AccessType::Update,
+                        old: 0,
+                    })
+                }
+                _ => kind.location().and_then(|location| {
+                    Some(Access {
+                        location: self.facts.tracked[location.index()]?,
+                        kind: match (done.read, done.written) {
+                            (_, None) => AccessType::Read,
+                            (None, Some(_)) => AccessType::Write,
+                            (Some(_), Some(_)) => AccessType::Update,
+                        },
+                        old: row[self.frame.component(location)],
+                    })
+                }),
+            };
+            let written = done
+                .written
+                .map(|(location, value)| (self.frame.component(location), view.value_id(value)));
+            let nexts = view.resume(code, local, action, done.read.unwrap_or(0));
+            for (outcome, &local) in nexts.iter().enumerate() {
+                outcomes.push(Outcome {
+                    action,
+                    outcome,
+                    local,
+                    written,
+                    access,
+                });
+            }
+        }
+        worker.outcomes = outcomes;
+    }
+
+    pub(super) fn ways(
+        &self,
+        view: &mut View<'_>,
+        blocks: &mut Blocks,
+        row: &[u32],
+        (code, local, action): (usize, LocalId, usize),
+        location: Option<LocationId>,
+    ) -> Arc<Vec<Way>> {
+        let old = location.map_or(0, |l| view.value(row[self.frame.component(l)]));
+        let block = Block {
+            code,
+            local,
+            action,
+        };
+        blocks.ways(view, self.frame.program().domain, block, old)
+    }
+
+    /// Visits every step of a state.
+    pub(super) fn steps(&self, worker: &mut Worker<'f>, row: &[u32], visit: &mut Visit<'_>) {
+        let frame = self.frame;
+        if frame.atomic_thread(&mut worker.view, row).is_some() {
+            // Somebody is stuck in a block: nothing happens any more.
+            return;
+        }
+        let mut horizons = std::mem::take(&mut worker.horizons);
+        self.look_ahead(&mut worker.view, row, &mut horizons);
+        let suspicion = Suspicion::decode(row[self.suspicion_at()]);
+        let threads = self.threads_of(row).iter().enumerate();
+        let mut movers = threads.fold(0u64, |movers, (thread, status)| {
+            movers | u64::from(*status != OUT) << thread
+        });
+        if self.reductions.partial_order {
+            let mut alone: Option<usize> = None;
+            for thread in 0..frame.thread_count() {
+                let free = suspicion.is_none() || row[self.thread_at(thread)] & AWARE != 0;
+                if free
+                    && movers >> thread & 1 == 1
+                    && alone.is_none_or(|other| self.comes_first(row, thread, other))
+                    && self.may_go_alone(&mut worker.view, row, &horizons, thread)
+                {
+                    alone = Some(thread);
+                }
+            }
+            if let Some(alone) = alone {
+                movers = 1 << alone;
+            }
+        }
+        for thread in 0..frame.thread_count() {
+            if movers >> thread & 1 == 0 || self.has_twin(row, thread) {
+                continue;
+            }
+            let code = frame.codes[thread];
+            let point = worker.view.point(code, LocalId(row[thread]));
+            let point = point.map_or(0, |p| p.0);
+            self.outcomes(worker, row, thread);
+            let outcomes = std::mem::take(&mut worker.outcomes);
+            for outcome in &outcomes {
+                let mut fresh = std::mem::take(&mut worker.fresh);
+                fresh.clear();
+                fresh.extend_from_slice(row);
+                fresh[thread] = outcome.local.0;
+                if let Some((component, value)) = outcome.written {
+                    fresh[component] = value;
+                }
+                let step = StepTaken {
+                    thread,
+                    action: outcome.action,
+                    outcome: outcome.outcome,
+                };
+                // Stuck in a block: nobody moves any more, and nothing is left to be found.
+                let stuck = worker.view.is_atomic(code, outcome.local);
+                if suspicion.is_none() {
+                    worker.row.clone_from(&fresh);
+                    self.arrive(worker, &step, point, visit);
+                }
+                match suspicion {
+                    _ if stuck => {}
+                    None => {
+                        self.suspect(worker, &fresh, outcome, &step, point, &horizons, visit);
+                    }
+                    Some(suspicion) => {
+                        self.go_on(worker, row, &fresh, suspicion, outcome, &step, point, visit)
+                    }
+                }
+                worker.fresh = fresh;
+            }
+            worker.outcomes = outcomes;
+        }
+        worker.horizons = horizons;
+    }
+
+    /// Begins a suspicion with a step that writes: it is w′.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn suspect(
+        &self,
+        worker: &mut Worker<'f>,
+        fresh: &[u32],
+        outcome: &Outcome,
+        step: &StepTaken,
+        point: u32,
+        horizons: &[Horizon],
+        visit: &mut Visit<'_>,
+    ) {
+        let Some(access) = outcome.access.filter(|a| a.kind != AccessType::Read) else {
+            return;
+        };
+        if Some(access.location) == self.futures.fence {
+            // Everybody only updates it: its last write is the only one that can be followed.
+            return;
+        }
+        let plain = access.kind == AccessType::Write;
+        let mut surveyed = false;
+        for culprit in (0..self.frame.thread_count()).filter(|&c| c != step.thread) {
+            let may = self.futures.of(horizons[culprit].future);
+            if may.touches() >> access.location & 1 == 0 {
+                continue;
+            }
+            let chooses = may.chooses >> access.location & 1 == 1;
+            for aim in [Aim::Any, Aim::Choosing, Aim::Writing] {
+                // By 3 above.
+                let possible = match aim {
+                    Aim::Any => true,
+                    Aim::Choosing => chooses,
+                    Aim::Writing => plain,
+                };
+                if !possible {
+                    continue;
+                }
+                let suspicion = Suspicion {
+                    location: access.location,
+                    aim,
+                    last: aim == Aim::Any,
+                    plain,
+                };
+                if self.reductions.monitors {
+                    let old = Some(worker.view.value(access.old));
+                    let class = self.class_of(&mut worker.view, suspicion, horizons[culprit], old);
+                    let value = class.checked_sub(1).map(|id| worker.view.value(id));
+                    if !worker.standing.can_get_there(
+                        &self.futures,
+                        suspicion,
+                        culprit,
+                        horizons[culprit],
+                        value,
+                    ) {
+                        continue;
+                    }
+                    if !surveyed {
+                        surveyed = true;
+                        self.survey(worker, fresh);
+                    }
+                }
+                let row = &mut worker.row;
+                row.clear();
+                row.extend_from_slice(fresh);
+                row[self.suspicion_at()] = suspicion.encode();
+                row[self.value_at()] = access.old + 1;
+                for thread in 0..self.frame.thread_count() {
+                    row[self.thread_at(thread)] = UNSEEN;
+                }
+                row[self.thread_at(culprit)] |= CULPRIT;
+                row[self.thread_at(step.thread)] = AWARE;
+                for location in 0..self.facts.tracked_count {
+                    row[self.location_at(location)] = UNSEEN;
+                }
+                row[self.location_at(access.location)] = WRITTEN;
+                if !self.reductions.monitors || self.settle(worker, suspicion, culprit) {
+                    self.arrive(worker, step, point, visit);
+                }
+            }
+        }
+    }
+
+    /// Goes on with a suspicion.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn go_on(
+        &self,
+        worker: &mut Worker<'f>,
+        before: &[u32],
+        fresh: &[u32],
+        suspicion: Suspicion,
+        outcome: &Outcome,
+        step: &StepTaken,
+        point: u32,
+        visit: &mut Visit<'_>,
+    ) {
+        let thread = step.thread;
+        let mut status = before[self.thread_at(thread)];
+        let culprit = self.culprit(before);
+        let Some(access) = outcome.access else {
+            if status & AWARE != 0 {
+                worker.row.clear();
+                worker.row.extend_from_slice(fresh);
+                self.keep(worker, suspicion, culprit, step, point, visit);
+            }
+            return;
+        };
+        let at = self.location_at(access.location);
+        let mut location = before[at];
+        let writes = access.kind != AccessType::Read;
+        let wakes = match access.kind {
+            AccessType::Read => WRITTEN,
+            AccessType::Write | AccessType::Update => READ | WRITTEN,
+        };
+        if status & AWARE == 0 && location & wakes == 0 {
+            return;
+        }
+        status |= AWARE;
+        if access.kind != AccessType::Write && location & UNSEEN == 0 {
+            status &= !UNSEEN;
+        }
+        let aimed = writes && access.location == suspicion.location;
+        if aimed {
+            status &= !UNSEEN;
+        }
+        location = match access.kind {
+            AccessType::Read => (location & UNSEEN) | (location & WRITTEN).max(READ),
+            AccessType::Write | AccessType::Update => (status & UNSEEN) | WRITTEN,
+        };
+        if thread == culprit && status & UNSEEN == 0 {
+            return;
+        }
+        if !aimed {
+            let row = &mut worker.row;
+            row.clear();
+            row.extend_from_slice(fresh);
+            row[self.thread_at(thread)] = status;
+            row[at] = location;
+            self.keep(worker, suspicion, culprit, step, point, visit);
+            return;
+        }
+        if suspicion.last {
+            return;
+        }
+        // By 3 above: not if the write that is overwritten now would do as well as w.
+        let plain = access.kind == AccessType::Write;
+        let as_good = match suspicion.aim {
+            Aim::Any => true,
+            Aim::Writing => plain,
+            Aim::Choosing => {
+                let classes = &self.facts.classes[self.futures.places[access.location]];
+                let value = self.value(&mut worker.view, before);
+                let old = worker.view.value(access.old);
+                plain >= suspicion.plain
+                    && value.is_none_or(|v| classes.class(v) == classes.class(old))
+            }
+        };
+        if as_good {
+            return;
+        }
+        for last in [true, false] {
+            let suspicion = Suspicion { last, ..suspicion };
+            let row = &mut worker.row;
+            row.clear();
+            row.extend_from_slice(fresh);
+            row[self.suspicion_at()] = suspicion.encode();
+            if last {
+                for other in 0..self.frame.thread_count() {
+                    row[self.thread_at(other)] &= !AWARE;
+                }
+                for other in 0..self.facts.tracked_count {
+                    row[self.location_at(other)] &= UNSEEN;
+                }
+            }
+            row[self.thread_at(thread)] = status;
+            row[at] = location;
+            self.keep(worker, suspicion, culprit, step, point, visit);
+        }
+    }
+
+    /// A step leads to `worker.row`, if there is still something to be found there.
+    pub(super) fn keep(
+        &self,
+        worker: &mut Worker<'f>,
+        suspicion: Suspicion,
+        culprit: usize,
+        step: &StepTaken,
+        point: u32,
+        visit: &mut Visit<'_>,
+    ) {
+        if self.reductions.monitors {
+            let row = std::mem::take(&mut worker.row);
+            self.survey(worker, &row);
+            worker.row = row;
+            if !self.settle(worker, suspicion, culprit) {
+                return;
+            }
+        }
+        self.arrive(worker, step, point, visit);
+    }
+
+    /// Whether only this thread has to be explored in this state.
+    ///
+    /// It has to be able to move; whatever it does next must not conflict with anything that another thread may ever do, and must not go
+    /// back in the code (so that every cycle has a state in which all threads are explored). Then its step can come first in every
+    /// run from here that has it, and can be added to every run that has not: it makes nobody aware, hides nothing from anybody, and is
+    /// no w′ for any culprit.
+    pub(super) fn may_go_alone(
+        &self,
+        view: &mut View<'_>,
+        row: &[u32],
+        horizons: &[Horizon],
+        thread: usize,
+    ) -> bool {
+        let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
+        let actions = view.actions(code, local);
+        if actions == 0 || view.may_close_loop(code, local) {
+            return false;
+        }
+        let mut can_move = false;
+        for action in 0..actions {
+            let kind = view.action(code, local, action).kind;
+            let (place, writes) = match kind {
+                ActionKind::Fence(Order::SeqCst) => (self.facts.fence_place(), true),
+                ActionKind::Local | ActionKind::Error(_) | ActionKind::Fence(_) => {
+                    can_move = true;
+                    continue;
+                }
+                ActionKind::AtomicBegin | ActionKind::AtomicEnd => return false,
+                ActionKind::Load { location, .. } | ActionKind::Wait { location, .. } => {
+                    (location.index(), false)
+                }
+                ActionKind::Store { location, .. } | ActionKind::Rmw { location, .. } => {
+                    (location.index(), true)
+                }
+            };
+            for (other, horizon) in horizons.iter().enumerate() {
+                let future = &self.facts.futures[horizon.future as usize];
+                if other != thread && (future.writes(place) || writes && future.touches(place)) {
+                    return false;
+                }
+            }
+            can_move |= !matches!(execute(self.frame, view, row, kind), Ok(None));
+        }
+        can_move
+    }
+
+    /// An order of threads by what they are: the order of interchangeable threads in a row depends on when their local states were found.
+    pub(super) fn comes_first(&self, row: &[u32], a: usize, b: usize) -> bool {
+        let group = self.frame.group_of[a];
+        if group.is_none() || group != self.frame.group_of[b] {
+            return a < b;
+        }
+        let (x, y) = (LocalId(row[a]), LocalId(row[b]));
+        let order = self.frame.threads.compare_locals(self.frame.codes[a], x, y);
+        let status = |thread: usize| row[self.thread_at(thread)];
+        order.then(status(a).cmp(&status(b))) == Ordering::Less
+    }
+
+    /// Whether the thread before this one is interchangeable with it and in the same state: then both do the same.
+    pub(super) fn has_twin(&self, row: &[u32], thread: usize) -> bool {
+        self.frame.group_of[thread].is_some_and(|group| {
+            thread > self.frame.groups[group][0]
+                && row[thread] == row[thread - 1]
+                && row[self.thread_at(thread)] == row[self.thread_at(thread - 1)]
+        })
+    }
+
+    /// A step leads to `worker.row`: puts interchangeable threads into a canonical order, and tells the visitor.
+    pub(super) fn arrive(
+        &self,
+        worker: &mut Worker<'f>,
+        step: &StepTaken,
+        point: u32,
+        visit: &mut Visit<'_>,
+    ) {
+        let Worker { row, from, .. } = worker;
+        from.clear();
+        from.extend(0..self.frame.thread_count());
+        if !self.frame.groups.is_empty() {
+            let key = |row: &[u32], thread: usize| (row[thread], row[self.thread_at(thread)]);
+            for group in &self.frame.groups {
+                from[group[0]..group[0] + group.len()].sort_by_key(|&thread| key(row, thread));
+            }
+            let keys: Vec<(u32, u32)> = from.iter().map(|&thread| key(row, thread)).collect();
+            for (thread, (local, status)) in keys.into_iter().enumerate() {
+                row[thread] = local;
+                row[self.thread_at(thread)] = status;
+            }
+        }
+        let taken = Taken {
+            step: step.clone(),
+            point,
+            from,
+        };
+        visit(&taken, row);
+    }
+}
