@@ -33,6 +33,8 @@ use palisade_lang::{
     RegisterExpr, RegisterId, Relation, RmwAction, Thread, ThreadId, Transition, Value,
 };
 
+use rustc_hash::FxHashMap;
+
 use control::{Control, is_local, written_register};
 pub use control::{Footprint, visit_state_atoms};
 use table::{LocalTable, STOPPED, ValueTable};
@@ -319,7 +321,7 @@ pub struct View<'t> {
     memories: Vec<Memory>,
     values: Vec<Value>,
     small_values: Vec<u32>,
-    other_values: rustc_hash::FxHashMap<Value, u32>,
+    other_values: FxHashMap<Value, u32>,
     registers: Vec<Value>,
     scratch: Scratch,
 }
@@ -374,51 +376,35 @@ struct RememberedAction {
     resumes: Resumes,
 }
 
-/// The successors by value read. Few values are usual, so a list is searched; a long one has an index.
+/// The successors by value read. Few values are usual, so a list is searched; where there are many, a map.
 #[derive(Debug, Default)]
 struct Resumes {
-    list: Vec<(Value, u32, u32)>,
-    /// By value, where the list is long and the value small: one more than the place in the list.
-    index: Vec<u32>,
+    few: Vec<(Value, u32, u32)>,
+    many: Option<Box<FxHashMap<Value, (u32, u32)>>>,
 }
 
 impl Resumes {
-    const LONG: usize = 6;
-    const SMALL: usize = 1 << 12;
+    const FEW: usize = 6;
 
     #[inline]
     fn find(&self, value: Value) -> Option<(u32, u32)> {
-        if self.list.len() > Self::LONG
-            && let Ok(small) = usize::try_from(value)
-            && small < Self::SMALL
-        {
-            let place = *self.index.get(small)?;
-            let &(_, begin, end) = self.list.get((place as usize).checked_sub(1)?)?;
-            return Some((begin, end));
+        if let Some(many) = &self.many {
+            return many.get(&value).copied();
         }
-        let entry = self.list.iter().find(|entry| entry.0 == value)?;
+        let entry = self.few.iter().find(|entry| entry.0 == value)?;
         Some((entry.1, entry.2))
     }
 
     fn insert(&mut self, value: Value, begin: u32, end: u32) {
-        self.list.push((value, begin, end));
-        if self.list.len() > Self::LONG {
-            let first = if self.index.is_empty() {
-                0
-            } else {
-                self.list.len() - 1
-            };
-            for place in first..self.list.len() {
-                let Ok(small) = usize::try_from(self.list[place].0) else {
-                    continue;
-                };
-                if small < Self::SMALL {
-                    let length = self.index.len().max(small + 1);
-                    self.index.resize(length, 0);
-                    self.index[small] = place as u32 + 1;
-                }
-            }
+        if self.few.len() < Self::FEW {
+            self.few.push((value, begin, end));
+            return;
         }
+        let few = &self.few;
+        let many = self
+            .many
+            .get_or_insert_with(|| Box::new(few.iter().map(|&(v, b, e)| (v, (b, e))).collect()));
+        many.insert(value, (begin, end));
     }
 }
 
@@ -622,7 +608,8 @@ impl View<'_> {
     #[inline]
     pub fn begin_state(&mut self) {
         for code in 0..self.memories.len() {
-            if self.memories[code].locals.len() > REMEMBERED_LOCALS {
+            let memory = &self.memories[code];
+            if memory.locals.len().max(memory.nexts.len() / 4) > REMEMBERED_LOCALS {
                 self.forget(code);
             }
         }
