@@ -3,11 +3,14 @@
 //! [`validate`] believes nothing that a witness says: it runs the program with the plain machine of the witness's model, keeps all ways in
 //! which the program could have taken the listed steps (what need not be listed happens silently), derives the relations from the run
 //! again, and checks the cycle or the pattern by its definition (see [`Witness`] and [`PatternKind`]). It shares no code with any search.
+//!
+//! [`states()`] follows a witness in the same way and shows the state after each step.
 
 mod cycle;
 mod fragile;
 mod patterns;
 mod replay;
+pub mod states;
 
 use cycle::Trace;
 use palisade_lang::{Copies, Program};
@@ -16,6 +19,7 @@ use palisade_memory::{
     Criterion, Machine, Model, PatternKind, Ra, Sc, Tso, Witness, never_is_true,
 };
 use replay::{Candidate, Replay};
+pub use states::states;
 
 /// Why a witness is not one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,10 @@ use palisade_lang::{Op, Program, Transition, Value};
 use palisade_memory::{Event, EventKind, EventRef, Machine, Step, StepKind};
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash};
+
+/// A set whose order is the same in every run.
+type Set<T> = HashSet<T, BuildHasherDefault<DefaultHasher>>;
 
 /// More ways at once than this are given up.
 const MOST_CANDIDATES: usize = 200_000;
@@ -29,6 +32,13 @@ pub struct Candidate<S> {
     pub barrier: Vec<Option<usize>>,
     /// The issues, as events, that each thread's buffer still holds.
     pending: Vec<Vec<usize>>,
+}
+
+impl<S> Candidate<S> {
+    /// What its last event was, by its number.
+    pub fn history(&self) -> usize {
+        self.history
+    }
 }
 
 impl<S: PartialEq> PartialEq for Candidate<S> {
@@ -113,6 +123,11 @@ where
         found
     }
 
+    /// What the event before was, by its number.
+    pub fn before(&self, history: usize) -> usize {
+        self.histories.borrow()[history].1
+    }
+
     /// What one of the events that a candidate has come through was.
     pub fn event(&self, candidate: &Candidate<M::State>, event: usize) -> Option<Matched> {
         let histories = self.histories.borrow();
@@ -165,7 +180,7 @@ where
         let begin = candidates.first().map_or(end, |c| c.length);
         for index in begin..end {
             let thread = self.thread(index)?;
-            let mut next = HashSet::new();
+            let mut next = Set::default();
             for candidate in self.silently(candidates, &[thread])? {
                 for (step, state) in self.machine.steps_of(&candidate.state, thread) {
                     if self.matches(&candidate, index, &step).is_ok() {
@@ -195,7 +210,7 @@ where
         candidates: Vec<Candidate<M::State>>,
         threads: &[usize],
     ) -> Result<Vec<Candidate<M::State>>, Invalid> {
-        let mut seen: HashSet<Candidate<M::State>> = HashSet::new();
+        let mut seen: Set<Candidate<M::State>> = Set::default();
         let mut todo = candidates;
         while let Some(candidate) = todo.pop() {
             if !seen.insert(candidate.clone()) {
