@@ -34,8 +34,13 @@ pub enum Command {
     Fence(FenceArgs),
     /// Find out whether a state that some `never` forbids, or a failing `assert`, can be reached.
     Reach(ReachArgs),
-    /// Print a program in another language.
+    /// Print a program in another language, or its control-flow graphs.
     Export(ExportArgs),
+    /// Write one web page about programs: every verdict, runs to step through, pictures, fences.
+    ///
+    /// The page is one file that fetches nothing. Exit status: 0 the page is written, whatever the verdicts; 2 some FILE could not be
+    /// analysed (the page says so), or the page could not be written.
+    Report(ReportArgs),
     /// Replay a witness against its program, with code that shares nothing with the search.
     Validate(ValidateArgs),
     /// Print completions for a shell.
@@ -186,6 +191,28 @@ pub struct ExportArgs {
     /// Look for one attack only: the thread, the line of the delayed store and the line of the load that overtakes it, as in `t:5:6`.
     #[arg(long, value_name = "THREAD:STORE:LOAD", requires = "instrumented")]
     pub attack: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The page; `-` writes to standard output.
+    #[arg(short, long, value_name = "OUT.html", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+
+    /// How long each question about a FILE may take, such as `60s`; what is not decided by then is shown as undecided.
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout, default_value = "10s")]
+    pub timeout: Duration,
+
+    /// How much memory the process may hold, such as `8GiB` or `500M`.
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub memory: Option<u64>,
+
+    /// How many threads search; as many as there are cores if not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
 }
 
 #[derive(Args, Debug)]

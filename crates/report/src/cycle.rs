@@ -33,6 +33,35 @@ pub(crate) fn render(witness: &Witness, look: Look) -> String {
     out
 }
 
+/// What a newcomer should know about the run, a paragraph each.
+pub(crate) fn told(witness: &Witness) -> Vec<String> {
+    match &witness.pattern {
+        Some(pattern) => pattern_explained(pattern).into_iter().collect(),
+        None => explained(witness),
+    }
+}
+
+/// Why a run should not be, in one sentence or two.
+pub(crate) fn reason(witness: &Witness) -> String {
+    let overtaken = witness.edges.iter().find_map(|edge| {
+        let store = witness.events.get(edge.from)?;
+        let load = witness.events.get(edge.to)?;
+        overtaken(witness, edge)?;
+        Some(format!(
+            "{}'s store {} can still wait in its buffer when {} loads {}.",
+            store.thread,
+            location_value(store, store.value),
+            load.thread,
+            location(load)
+        ))
+    });
+    let summary = summary(witness);
+    match overtaken {
+        Some(overtaken) => format!("{overtaken} This makes {summary}."),
+        None => sentence(&summary),
+    }
+}
+
 /// The whole story in one line, for tables.
 pub(crate) fn summary(witness: &Witness) -> String {
     if let Some(pattern) = &witness.pattern {
@@ -79,7 +108,12 @@ fn edge_line(out: &mut String, witness: &Witness, edge: &Edge, digits: usize, lo
     }
 }
 
-fn edge_in_words(model: Model, relation: RelationName, from: &Event, to: &Event) -> String {
+pub(crate) fn edge_in_words(
+    model: Model,
+    relation: RelationName,
+    from: &Event,
+    to: &Event,
+) -> String {
     let (first, second) = (&from.thread, &to.thread);
     match relation {
         RelationName::Po => format!(

@@ -224,7 +224,7 @@ fn noun(set: &RepairSet) -> &'static str {
     }
 }
 
-fn counted(set: &RepairSet) -> String {
+pub(crate) fn counted(set: &RepairSet) -> String {
     let number = set.repairs.len() as u64;
     match noun(set) {
         "fences" => words::counted(number, "fence makes", "fences make"),
@@ -264,9 +264,14 @@ fn written(report: &FileReport, findings: &FenceFindings, look: Look) -> String 
 }
 
 /// A unified diff.
-fn difference(old: &str, new: &str, look: Look) -> String {
+pub(crate) fn unified(old: &str, new: &str) -> String {
     let diff = similar::TextDiff::from_lines(old, new);
-    let diff = diff.unified_diff().context_radius(2).to_string();
+    diff.unified_diff().context_radius(2).to_string()
+}
+
+/// The same, coloured.
+fn difference(old: &str, new: &str, look: Look) -> String {
+    let diff = unified(old, new);
     let lines: Vec<String> = diff
         .lines()
         .map(|line| {
@@ -282,14 +287,14 @@ fn difference(old: &str, new: &str, look: Look) -> String {
     lines.join("\n")
 }
 
-fn sorted(program: &Program, repairs: &[Candidate]) -> Vec<Candidate> {
+pub(crate) fn sorted(program: &Program, repairs: &[Candidate]) -> Vec<Candidate> {
     let mut repairs = repairs.to_vec();
     repairs.sort_by_key(|candidate| (program.site(candidate.repair).span, candidate.repair));
     repairs
 }
 
 /// A repair in words.
-fn repair_line(program: &Program, repair: Repair) -> String {
+pub(crate) fn repair_line(program: &Program, repair: Repair) -> String {
     let site = program.site(repair);
     let text = one_line(program.source.slice(site.span), program.language);
     let what = match repair {

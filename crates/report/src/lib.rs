@@ -1,4 +1,4 @@
-//! What people read: diagnostics, text, JSON, SARIF.
+//! What people read: diagnostics, text, pictures, HTML, JSON, SARIF.
 //!
 //! The main type is [`FileReport`]: what was asked about one FILE and what came out. Each format is one module with one function that turns
 //! it into text:
@@ -19,7 +19,8 @@
 //! );
 //! ```
 //!
-//! Where the rest is: [`text`] is what a terminal shows, with the run drawn by `columns` and the cycle told by `cycle`; [`json`] and [`sarif`] are for machines; [`shape`] knows the
+//! Where the rest is: [`text`] is what a terminal shows, with the run drawn by `columns` and the cycle told by `cycle`; [`json`] and [`sarif`] are for machines; [`picture`] draws runs and
+//! programs, and [`page`] puts everything about some FILEs on one page; [`shape`] knows the
 //! names of cycles; [`diagnostics`] shows what is wrong with a program's text; [`words`] keeps what things are called.
 
 mod columns;
@@ -29,6 +30,7 @@ mod fences;
 pub mod json;
 mod look;
 mod outcome;
+pub mod page;
 pub mod picture;
 pub mod sarif;
 pub mod shape;

@@ -31,6 +31,20 @@ static CANCEL: LazyLock<&'static AtomicBool> = LazyLock::new(|| {
     &FLAG
 });
 
+/// What Ctrl-C sets.
+pub fn cancel() -> &'static AtomicBool {
+    *CANCEL
+}
+
+/// Does something for one FILE. A bug of ours must not cost the answers about the others.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(Failure::Message(
+            "palisade itself went wrong here; please report this, with the program".to_owned(),
+        ))
+    })
+}
+
 /// A question to ask about every FILE.
 pub struct Asking<'a> {
     pub model: Model,
@@ -124,16 +138,10 @@ impl Asking<'_> {
         let line = ProgressLine::new(&input::display_name(path));
         let show = |progress: &palisade_check::Progress| line.show(progress);
         let control = Control {
-            cancel: *CANCEL,
+            cancel: cancel(),
             progress: &show,
         };
-        let answer = AssertUnwindSafe(|| (self.answer)(program, &control));
-        // A bug of ours must not cost the answers about the other FILEs.
-        std::panic::catch_unwind(answer).unwrap_or_else(|_| {
-            Err(Failure::Message(
-                "palisade itself went wrong here; please report this, with the program".to_owned(),
-            ))
-        })
+        guarded(|| (self.answer)(program, &control))
     }
 
     fn print(&self, report: &FileReport, output: &mut Output) -> Result<(), Closed> {

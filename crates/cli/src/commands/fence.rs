@@ -118,7 +118,7 @@ fn read_costs(path: &str) -> Result<CostFile, String> {
 }
 
 /// The program's text with a set of repairs, or, where it was asked which of its own fences can go, without those; `None` where nothing changes.
-fn changed_text(
+pub(super) fn changed_text(
     program: &Program,
     set: &RepairSet,
     existing: Option<&[Span]>,

@@ -6,6 +6,7 @@ mod export;
 mod fence;
 mod papers;
 mod reach;
+mod report;
 mod validate;
 
 use crate::args::Command;
@@ -19,6 +20,7 @@ pub fn run(command: Command, output: &mut Output) -> Status {
         Command::Fence(args) => fence::run(&args, output),
         Command::Reach(args) => reach::run(&args, output),
         Command::Export(args) => export::run(&args, output),
+        Command::Report(args) => report::run(&args, output),
         Command::Validate(args) => validate::run(&args, output),
         Command::Completions(args) => papers::completions(&args, output),
         Command::Man(args) => papers::man(&args, output),

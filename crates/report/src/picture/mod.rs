@@ -59,6 +59,16 @@ impl Picture {
             svg::document(&self.scene)
         )
     }
+
+    /// As a part of a page that has [`style`] once.
+    pub(crate) fn inline(&self) -> String {
+        svg::inline(&self.scene)
+    }
+}
+
+/// What makes inline pictures look.
+pub(crate) fn style() -> String {
+    svg::style()
 }
 
 /// A file's name without its directory, which helps nobody who looks at a picture.

@@ -60,6 +60,11 @@ pub(crate) fn document(scene: &Scene) -> String {
     element(scene, &style)
 }
 
+/// The picture as part of a page that has the [`style`].
+pub(crate) fn inline(scene: &Scene) -> String {
+    element(scene, "")
+}
+
 fn element(scene: &Scene, style: &str) -> String {
     let mut out = String::new();
     let (width, height) = (scene.width, scene.height);

@@ -1,0 +1,116 @@
+//! `palisade report`
+
+use super::ask::{cancel, guarded};
+use super::fence::changed_text;
+use crate::args::ReportArgs;
+use crate::files::write_whole;
+use crate::input::{self, Input, Job};
+use crate::limits;
+use crate::output::Output;
+use crate::progress::ProgressLine;
+use palisade_check::{Control, Options, QUESTIONS, Verdict, check};
+use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
+use palisade_lang::Program;
+use palisade_memory::{Criterion, Model};
+use palisade_report::page::{self, Asked, FilePage, Found};
+use palisade_report::{Failure, FenceFindings, Status, text};
+
+pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
+    let mut pages = Vec::new();
+    for job in input::expand(&args.input.files) {
+        let (path, read) = match job {
+            Job::Trouble(path, message) => (path, Err(Failure::Message(message))),
+            Job::File(path) => {
+                let read = input::read(&path, &args.input.reading);
+                (path, read)
+            }
+        };
+        let file = input::display_name(&path);
+        let result = read.and_then(|Input { program, warnings }| {
+            let look = output.error_look();
+            output.remark(&text::warnings(&program.source, &warnings, look));
+            let line = ProgressLine::new(&file);
+            let show = |progress: &palisade_check::Progress| line.show(progress);
+            let control = Control {
+                cancel: cancel(),
+                progress: &show,
+            };
+            guarded(|| Ok(found(program, args, &control)))
+        });
+        if let Err(failure) = &result {
+            output.complain(&format!("{file}: {}", failure.reason()));
+        }
+        pages.push(FilePage { file, result });
+    }
+    let html = page::render(&pages, env!("CARGO_PKG_VERSION"));
+    if input::is_stdin(&args.output) {
+        let _ = output.answer(&html);
+    } else if let Err(error) = write_whole(&args.output, html.as_bytes()) {
+        return output.complain(&format!(
+            "{}: cannot be written: {error}",
+            args.output.display()
+        ));
+    }
+    match pages.iter().all(|page| page.result.is_ok()) {
+        true => Status::Holds,
+        false => Status::Error,
+    }
+}
+
+/// Asks everything.
+fn found(program: Program, args: &ReportArgs, control: &Control<'_>) -> Found {
+    let answers = QUESTIONS
+        .iter()
+        .map(|&(model, criterion)| {
+            let options = options(model, criterion, args);
+            let answer = check(&program, &options, control);
+            let violated = |a: &palisade_report::Answer| a.verdict == Verdict::Violated;
+            let fences = match fences_may_help(model, criterion) {
+                true if answer.as_ref().is_ok_and(violated) => fenced(&program, &options, control),
+                _ => None,
+            };
+            Asked {
+                model,
+                criterion,
+                answer,
+                fences,
+            }
+        })
+        .collect();
+    Found { program, answers }
+}
+
+/// Races are about accesses that nothing orders, and SC has no use for fences.
+fn fences_may_help(model: Model, criterion: Criterion) -> bool {
+    model != Model::Sc && criterion != Criterion::Drf
+}
+
+fn options(model: Model, criterion: Criterion, args: &ReportArgs) -> Options {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    Options {
+        jobs: args.jobs.map_or(cores, usize::from),
+        timeout: Some(args.timeout),
+        memory: limits::memory_limit(args.memory),
+        ..Options::new(model, criterion)
+    }
+}
+
+/// The cheapest fences, each with what happens without it.
+fn fenced(program: &Program, options: &Options, control: &Control<'_>) -> Option<FenceFindings> {
+    let candidates = Candidates::new(program, Kinds::FENCES, &Costs::Unit);
+    let wishes = Wishes {
+        all: None,
+        explain: true,
+    };
+    let fences = fences(&candidates, options, &wishes, control).ok()?;
+    let text = match &fences.result {
+        FenceResult::Optimal(set) => changed_text(program, set, None),
+        _ => None,
+    };
+    Some(FenceFindings {
+        fences,
+        existing: None,
+        text,
+        written: false,
+    })
+}
