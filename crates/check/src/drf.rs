@@ -17,7 +17,7 @@ use crate::state::Frame;
 use crate::{Answer, Control, Criterion, Model, Options, Verdict};
 
 /// Looks for two enabled accesses that conflict.
-struct Races {
+pub(crate) struct Races {
     /// Locations on which a race counts.
     matter: Vec<bool>,
     error_seen: AtomicBool,
@@ -35,7 +35,7 @@ struct Enabled {
 }
 
 impl Races {
-    fn new(program: &Program, all_locations: bool) -> Self {
+    pub(crate) fn new(program: &Program, all_locations: bool) -> Self {
         let all = all_locations || program.locations.iter().all(|l| !l.nonatomic);
         Races {
             matter: program
@@ -69,6 +69,11 @@ impl Races {
             }
         }
         found
+    }
+
+    /// Whether a state has a race.
+    pub(crate) fn is_race(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> bool {
+        !self.races(frame, view, row).is_empty()
     }
 
     /// The races of a state, the first for each location.

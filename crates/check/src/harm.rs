@@ -43,11 +43,18 @@ pub fn harm(
         most_states: Some(most.clamp(FEW_STATES, MANY_STATES)),
         ..options.clone()
     };
+    // With any number of copies, so many are asked for as violate robustness.
+    let copies = answer.witnesses.first().and_then(|w| w.copies);
+    let instance = copies.map(|copies| program.with_copies(copies));
+    let program = instance.as_ref().unwrap_or(program);
     let safe = crate::reach::check(program, &question, control);
     answer.stats.wall += safe.stats.wall;
     let peak = &mut answer.stats.peak_memory_bytes;
     *peak = (*peak).max(safe.stats.peak_memory_bytes);
     match safe.verdict {
+        Verdict::Holds if copies.is_some() => {
+            Harm::Unknown("with so many copies it cannot; with more, it is not known".into())
+        }
         Verdict::Holds => Harm::None,
         Verdict::Violated if safe.notes.iter().any(|note| note == crate::reach::SC_NOTE) => {
             Harm::Unknown("the program goes wrong under SC already".into())

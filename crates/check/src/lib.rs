@@ -2,6 +2,7 @@
 //!
 //! One function answers every question: [`check`].
 
+pub mod counted;
 mod drf;
 mod harm;
 mod persistent;
@@ -85,7 +86,7 @@ pub const QUESTIONS: &[(Model, Criterion)] = &[
     (Model::Ra, Criterion::Safe),
 ];
 
-/// Decides `options.criterion` under `options.model` for `program`.
+/// Decides `options.criterion` under `options.model` for `program`, whose number of threads must be known (`palisade-param` needs not).
 pub fn check(
     program: &Program,
     options: &Options,
@@ -98,7 +99,7 @@ pub fn check(
     {
         return Err(Refusal {
             message: format!(
-                "the thread `{}` has any number of copies, which cannot be decided yet",
+                "the thread `{}` has any number of copies; say how many",
                 thread.name
             ),
             span: Some(thread.span),

@@ -355,7 +355,7 @@ impl<'p> Frame<'p> {
         })
     }
 
-    fn matching_instances(&self, copy: CopyRef) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn matching_instances(&self, copy: CopyRef) -> impl Iterator<Item = usize> + '_ {
         self.threads
             .instances()
             .iter()
@@ -365,7 +365,17 @@ impl<'p> Frame<'p> {
     }
 
     fn is_at(&self, view: &mut View<'_>, instance: usize, local: LocalId, label: LabelRef) -> bool {
-        let code = self.codes[instance];
+        self.stands_at(view, self.codes[instance], local, label)
+    }
+
+    /// Whether a thread with this code that is there is about to execute the labelled statement.
+    pub(crate) fn stands_at(
+        &self,
+        view: &mut View<'_>,
+        code: usize,
+        local: LocalId,
+        label: LabelRef,
+    ) -> bool {
         match label {
             LabelRef::End => view.status(code, local) == Status::Ended,
             LabelRef::Label(label) => view

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use palisade_check::{Answer, Control, Criterion, Model, Options, Verdict, check};
+use palisade_check::{Answer, Control, Criterion, Model, Options, Verdict};
 use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
 use palisade_lang::{ParseOptions, Program, Source, parse};
+use palisade_param::check;
 
 /// One line `// expect MODEL CRITERION: VERDICT[, fences N][, domain N][, copies N]`.
 #[derive(Clone, Debug, PartialEq, Eq)]

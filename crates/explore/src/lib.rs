@@ -75,6 +75,6 @@ mod team;
 mod walk;
 
 pub use path::{Path, Step};
-pub use space::{Space, Successors};
+pub use space::{Space, Successors, for_each_successor};
 pub use states::States;
 pub use walk::{Finding, Limits, Outcome, Progress, Reason, Stats, Walk};

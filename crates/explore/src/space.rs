@@ -48,6 +48,27 @@ pub struct Successors<'a> {
     out: &'a mut Emitted,
 }
 
+/// Calls `visit` with the label and the row of every successor of one row, without a walk.
+pub fn for_each_successor<S: Space>(
+    space: &S,
+    worker: &mut S::Worker,
+    row: &[u32],
+    mut visit: impl FnMut(u64, &[u32]),
+) {
+    let mut emitted = Emitted::that_keeps();
+    // Rows are kept as they are, so it does not matter how they would be packed.
+    let layout = Layout::new(&vec![32; row.len()]);
+    let mut out = Successors::new(row, &[], 0, &layout, &mut emitted);
+    space.expand(worker, row, &mut out);
+    for (label, successor) in emitted
+        .labels
+        .iter()
+        .zip(emitted.rows.chunks_exact(row.len()))
+    {
+        visit(*label, successor);
+    }
+}
+
 /// What one expansion has produced. Belongs to a walking thread and is used again and again.
 #[derive(Default)]
 pub(crate) struct Emitted {

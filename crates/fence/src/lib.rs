@@ -20,9 +20,10 @@ pub use candidates::{Candidate, Candidates, Kinds};
 pub use costs::{CostFile, Costs, Profile};
 use cover::{Clause, cheapest};
 use palisade_check::{
-    Answer, Control, Options, Progress, Refusal, Rounds, Stats, Verdict, Witness, check,
+    Answer, Control, Options, Progress, Refusal, Rounds, Stats, Verdict, Witness,
 };
 use palisade_lang::Repair;
+use palisade_param::check;
 
 /// What is wanted beside the cheapest set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

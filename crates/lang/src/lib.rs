@@ -7,6 +7,7 @@ mod build;
 pub mod equal;
 pub mod expr;
 mod fenced;
+pub mod finite;
 mod lex;
 pub mod litmus;
 pub mod never;

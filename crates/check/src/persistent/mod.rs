@@ -47,12 +47,15 @@ use filter::{Candidates, candidates};
 use flatten::flatten;
 
 /// Looks for the fragility pattern.
-struct Fragility {
+pub(crate) struct Fragility {
     candidates: Candidates,
     error_seen: AtomicBool,
     /// A block took more steps than are tried.
-    gave_up: AtomicBool,
+    pub(crate) gave_up: AtomicBool,
 }
+
+/// Why there is no answer where a look at a state was given up.
+pub(crate) const RUNS_ON_FOR_EVER: &str = "some thread can run on for ever without touching memory that others share, or inside an `atomic` block";
 
 /// How many steps of one `atomic` block are tried before giving up: a block that never ends must not stop the walk.
 const MOST_BLOCK_STEPS: usize = 1 << 20;
@@ -80,6 +83,28 @@ struct Fragile {
 }
 
 impl Fragility {
+    pub(crate) fn new(candidates: Candidates) -> Self {
+        Fragility {
+            candidates,
+            error_seen: AtomicBool::new(false),
+            gave_up: AtomicBool::new(false),
+        }
+    }
+
+    /// For all threads of a program; `Err` with how many pairs of a store and a load there are, if none of them can be a part of the pattern.
+    pub(crate) fn anywhere(program: &Program, filter: bool) -> Result<Self, u64> {
+        let candidates = candidates(program, &possible_values(program), filter, &|_| true);
+        match filter && candidates.left == 0 {
+            true => Err(candidates.all),
+            false => Ok(Fragility::new(candidates)),
+        }
+    }
+
+    /// Whether a state has the pattern.
+    pub(crate) fn is_fragile(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> bool {
+        !self.patterns(frame, view, row).is_empty()
+    }
+
     /// Whether a store may be e1. Interchangeable threads have the same code, so the first of them speaks for all.
     fn may_be_delayed(&self, frame: &Frame<'_>, pivot: usize, store: u32) -> bool {
         let speaker = frame.group_of[pivot].map_or(pivot, |group| frame.groups[group][0]);
@@ -622,9 +647,7 @@ impl Check<'_> {
         self.stats.level = Some(Level::Concrete);
         let mut view = frame.threads.view();
         if answer.verdict == Verdict::Holds && space.observer.gave_up.load(Ordering::Relaxed) {
-            answer.verdict = Verdict::Unknown(
-                "some thread can run on for ever without touching memory that others share, or inside an `atomic` block".into(),
-            );
+            answer.verdict = Verdict::Unknown(RUNS_ON_FOR_EVER.into());
         }
         if outcome.stopped == Some(Reason::States) {
             answer.verdict = cut_off();
@@ -665,11 +688,7 @@ fn space<'f, 'p>(
 ) -> ScSpace<'f, 'p, Fragility> {
     ScSpace {
         frame,
-        observer: Fragility {
-            candidates,
-            error_seen: AtomicBool::new(false),
-            gave_up: AtomicBool::new(false),
-        },
+        observer: Fragility::new(candidates),
         partial_order: options.reductions.partial_order,
     }
 }

@@ -7,11 +7,11 @@
 //! `facts` says what is known before a search, `blocks` takes an `atomic` block as the read-modify-write that it is, `step` is what searches
 //! find, and `witness` turns it into an execution graph.
 
-mod blocks;
-mod facts;
-mod scm;
-mod sets;
-mod step;
+pub(crate) mod blocks;
+pub(crate) mod facts;
+pub(crate) mod scm;
+pub(crate) mod sets;
+pub(crate) mod step;
 mod suspects;
 mod witness;
 
@@ -221,7 +221,7 @@ pub(crate) fn safe(
 }
 
 /// The program with its orders read as the options say, if it has a meaning under RA.
-fn check_meaning(program: &Program, options: &Options) -> Result<Program, Refusal> {
+pub(crate) fn check_meaning(program: &Program, options: &Options) -> Result<Program, Refusal> {
     let accepted = if options.seqcst_as_fences {
         with_seqcst_fences(program)
     } else {

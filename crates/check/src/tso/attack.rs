@@ -661,6 +661,13 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
         matches!(row[self.layout.levels + target], level::LOAD | level::STORE)
     }
 
+    /// Whether an attack has succeeded in a row in which nobody is inside `atomic`. Before `ld_A` that means that the attack with an earlier
+    /// load is feasible.
+    pub(crate) fn has_succeeded(&self, row: &[u32]) -> bool {
+        let phase = Phase::of(row[self.layout.phase]);
+        matches!(phase, Phase::Overtaking | Phase::Chain) && self.is_closed(row)
+    }
+
     /// The kind of finding that a closed row is.
     fn kind(&self, row: &[u32]) -> u64 {
         let attacker = self.attacker(row).unwrap_or(0);

@@ -31,9 +31,10 @@ use crate::{Answer, Control, Criterion, Model, Options, Verdict};
 const MOST_STATES: usize = 1 << 18;
 
 /// Looks for triangular races.
-struct Triangles {
+#[derive(Default)]
+pub(crate) struct Triangles {
     error_seen: AtomicBool,
-    gave_up: AtomicBool,
+    pub(crate) gave_up: AtomicBool,
 }
 
 /// A way to an enabled store of another thread: one step, or a block to its end.
@@ -187,6 +188,11 @@ impl Triangles {
             }
             at += 1;
         }
+    }
+
+    /// Whether a state has a triangular race.
+    pub(crate) fn is_race(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> bool {
+        !self.races(frame, view, row).is_empty()
     }
 
     /// The triangular races of a state, one for each pair of pivot and load.
@@ -459,10 +465,7 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     };
     let space = ScSpace {
         frame: &frame,
-        observer: Triangles {
-            error_seen: AtomicBool::new(false),
-            gave_up: AtomicBool::new(false),
-        },
+        observer: Triangles::default(),
         partial_order: options.reductions.partial_order,
     };
     let (outcome, mut answer) = search(&space, options, control);

@@ -4,9 +4,10 @@ use super::ask::{Asking, options};
 use crate::args::CheckArgs;
 use crate::output::Output;
 use crate::pairs;
-use palisade_check::{Control, Verdict, check, harm};
+use palisade_check::{Control, Verdict, harm};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
+use palisade_param::check;
 use palisade_report::{Answer, Failure, Findings, Question, Refusal, Status};
 
 pub fn run(args: &CheckArgs, output: &mut Output) -> Status {

@@ -6,7 +6,7 @@ use crate::files::write_whole;
 use crate::input;
 use crate::output::Output;
 use crate::pairs;
-use palisade_check::{Control, Options, Verdict, check};
+use palisade_check::{Control, Options, Verdict};
 use palisade_fence::{
     Bounds, Candidates, CostFile, Costs, FenceResult, Kinds, Profile, RepairSet, Wishes, fences,
 };
@@ -14,6 +14,7 @@ use palisade_lang::{
     ParseOptions, Program, Repair, Source, Span, parse, repaired_text, text_without_fences,
 };
 use palisade_memory::Model;
+use palisade_param::check;
 use palisade_report::{Failure, FenceFindings, Findings, Question, Status};
 use std::path::Path;
 

@@ -4,9 +4,10 @@ use super::ask::{Asking, options};
 use crate::args::ReachArgs;
 use crate::output::Output;
 use crate::pairs;
-use palisade_check::{Control, check};
+use palisade_check::Control;
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
+use palisade_param::check;
 use palisade_report::{Failure, Findings, Question, Status};
 
 pub fn run(args: &ReachArgs, output: &mut Output) -> Status {

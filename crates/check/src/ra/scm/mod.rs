@@ -3,9 +3,9 @@
 
 mod bases;
 mod expand;
-mod monitor;
+pub mod monitor;
 mod outlook;
 mod queue;
 pub mod search;
 mod table;
-mod theorem;
+pub mod theorem;

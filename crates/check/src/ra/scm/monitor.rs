@@ -234,6 +234,24 @@ impl Layout {
         }
     }
 
+    /// What a write by another thread does to a thread's part (see [`Layout::thread`]): it is not aware of the new write to `x`, and
+    /// could still read the value in `slot`; behind a plain store it could also still write there.
+    pub fn overtake(&self, part: &mut [u64], x: usize, slot: usize, plain: bool) {
+        let [aware, reads, writes] = self.pieces(part);
+        remove(aware, x);
+        insert(reads, slot);
+        if plain {
+            insert(writes, slot);
+        }
+    }
+
+    /// The pieces of a thread's part: V_SC, V and V_RMW.
+    pub fn pieces<'m>(&self, part: &'m mut [u64]) -> [&'m mut [u64]; 3] {
+        let (aware, stale) = part.split_at_mut(self.location_words);
+        let (reads, writes) = stale.split_at_mut(self.slot_words);
+        [aware, reads, writes]
+    }
+
     /// The value in `slot` becomes one that others could still read; behind a plain store they could also still write there.
     /// (What this does to the writer and to `x` itself is overwritten by the caller.)
     fn overwritten(&self, monitor: &mut [u64], x: usize, slot: usize, plain: bool) {

@@ -1,0 +1,179 @@
+//! Random programs with any number of threads agree with the same programs for 1 … 4 copies, and every violation is validated.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use palisade_check::{Answer, Control, Criterion, Model, Options, Verdict};
+use palisade_lang::Program;
+use palisade_testkit::{Shape, program, random_sketch, shrink::shrink};
+
+const QUESTIONS: [(Model, Criterion); 5] = [
+    (Model::Sc, Criterion::Safe),
+    (Model::Sc, Criterion::Drf),
+    (Model::Tso, Criterion::Robust),
+    (Model::Tso, Criterion::Persistent),
+    (Model::Ra, Criterion::Robust),
+];
+
+/// So many copies are checked as an ordinary program.
+const MOST_COPIES: u32 = 4;
+
+fn with_control<T>(ask: impl FnOnce(&Control<'_>) -> T) -> T {
+    let cancel = AtomicBool::new(false);
+    ask(&Control {
+        cancel: &cancel,
+        progress: &|_| {},
+    })
+}
+
+/// How long one instance may take: where it takes longer, there is nothing to compare with.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// The verdict for a given number of copies; `None` where it takes too long.
+fn instance_violates(
+    program: &Program,
+    copies: u32,
+    model: Model,
+    criterion: Criterion,
+) -> Option<bool> {
+    let options = Options {
+        timeout: Some(PATIENCE),
+        ..Options::new(model, criterion)
+    };
+    let instance = program.with_copies(copies);
+    let answer =
+        with_control(|control| palisade_check::check(&instance, &options, control)).ok()?;
+    match answer.verdict {
+        Verdict::Holds => Some(false),
+        Verdict::Violated => Some(true),
+        Verdict::Unknown(_) => None,
+    }
+}
+
+fn ask(program: &Program, model: Model, criterion: Criterion) -> Option<Answer> {
+    let options = Options {
+        timeout: Some(Duration::from_secs(30)),
+        ..Options::new(model, criterion)
+    };
+    with_control(|control| palisade_param::check(program, &options, control)).ok()
+}
+
+/// What is wrong with an answer, if anything is.
+fn mistake(
+    program: &Program,
+    answer: &Answer,
+    model: Model,
+    criterion: Criterion,
+) -> Option<String> {
+    let mut claimed = None;
+    if answer.verdict == Verdict::Violated {
+        let Some(witness) = answer.witnesses.first() else {
+            return Some("a violation without a witness".into());
+        };
+        if let Err(invalid) = palisade_validate::validate(program, witness) {
+            return Some(format!("an invalid witness: {invalid:?}"));
+        }
+        claimed = witness.copies;
+    }
+    for copies in 1..=claimed.unwrap_or(MOST_COPIES) {
+        let violates = instance_violates(program, copies, model, criterion);
+        if violates == Some(true) && claimed != Some(copies)
+            || violates == Some(false) && claimed == Some(copies)
+        {
+            return Some(format!(
+                "the answer is {:?} with {claimed:?} copies, but for {copies} the criterion is violated: {violates:?}",
+                answer.verdict
+            ));
+        }
+        if violates.is_none() {
+            break;
+        }
+    }
+    None
+}
+
+/// The same for a program.
+fn mistake_about(program: &Program, model: Model, criterion: Criterion) -> Option<String> {
+    let answer = ask(program, model, criterion)?;
+    mistake(program, &answer, model, criterion)
+}
+
+/// What came out, by verdict.
+#[derive(Debug, Default)]
+struct Seen {
+    holds: AtomicU64,
+    violated: AtomicU64,
+    unknown: AtomicU64,
+    /// Violated only by more than one copy.
+    more_than_one: AtomicU64,
+}
+
+fn compare(seeds: std::ops::Range<u64>) -> [Seen; QUESTIONS.len()] {
+    let seen: [Seen; QUESTIONS.len()] = Default::default();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
+            scope.spawn(|| {
+                while let Some(seed) = seeds.clone().nth(next.fetch_add(1, Ordering::Relaxed)) {
+                    let sketch = random_sketch(seed, &Shape::PARAMETERISED);
+                    let program = program(&sketch.to_string());
+                    for ((model, criterion), seen) in QUESTIONS.into_iter().zip(&seen) {
+                        let Some(answer) = ask(&program, model, criterion) else {
+                            continue;
+                        };
+                        let counter = match answer.verdict {
+                            Verdict::Holds => &seen.holds,
+                            Verdict::Violated => &seen.violated,
+                            Verdict::Unknown(_) => &seen.unknown,
+                        };
+                        counter.fetch_add(1, Ordering::Relaxed);
+                        let copies = answer.witnesses.first().and_then(|w| w.copies);
+                        seen.more_than_one
+                            .fetch_add(u64::from(copies > Some(1)), Ordering::Relaxed);
+                        if mistake(&program, &answer, model, criterion).is_some() {
+                            let smallest = shrink(&sketch, |candidate| {
+                                palisade_testkit::parse(&candidate.to_string())
+                                    .is_some_and(|p| mistake_about(&p, model, criterion).is_some())
+                            });
+                            let text = smallest.to_string();
+                            let mistake =
+                                mistake_about(&palisade_testkit::program(&text), model, criterion);
+                            panic!(
+                                "seed {seed}, {} {}: {}\n{text}",
+                                model.name(),
+                                criterion.name(),
+                                mistake.unwrap_or_default()
+                            );
+                        }
+                    }
+                }
+            });
+        }
+    });
+    seen
+}
+
+#[test]
+fn random_programs_agree_with_given_numbers_of_copies() {
+    let first = std::env::var("PALISADE_SEED").map_or(0, |s| s.parse().unwrap_or(0));
+    let count = std::env::var("PALISADE_COUNT").map_or(2000, |s| s.parse().unwrap_or(2000));
+    let seen = compare(first..first + count);
+    for ((model, criterion), seen) in QUESTIONS.into_iter().zip(&seen) {
+        println!("{} {}: {seen:?}", model.name(), criterion.name());
+        // A comparison in which one side is never seen would say nothing.
+        let least = count / 1000;
+        for (what, seen) in [
+            ("holds", &seen.holds),
+            ("violated", &seen.violated),
+            ("violated by more than one copy", &seen.more_than_one),
+        ] {
+            let seen = seen.load(Ordering::Relaxed);
+            assert!(
+                seen >= least,
+                "{} {}: only {seen} {what}",
+                model.name(),
+                criterion.name()
+            );
+        }
+    }
+}
