@@ -118,6 +118,83 @@ fn pairs_without_a_meaning_are_named() {
     }
 }
 
+const SB: &[u8] = b"shared x, y;\nthread p { x = 1; let r = y; }\nthread q { y = 1; let s = x; }\n";
+
+#[test]
+fn the_abstraction_belongs_to_persistence() {
+    for abstraction in ["off", "auto", "0", "3"] {
+        let arguments = [
+            "check",
+            "--criterion",
+            "persistent",
+            "--format",
+            "json",
+            "-",
+        ];
+        let done =
+            palisade_with_stdin(&[&arguments[..], &["--abstract", abstraction]].concat(), SB);
+        assert_eq!(done.code, 1);
+        assert_eq!(done.lines()[0]["stats"]["level"], "concrete");
+    }
+    for arguments in [
+        &["check", "-", "--abstract", "2"][..],
+        &[
+            "check",
+            "-",
+            "--criterion",
+            "persistent",
+            "--abstract",
+            "-1",
+        ],
+        &[
+            "check",
+            "-",
+            "--criterion",
+            "persistent",
+            "--abstract",
+            "some",
+        ],
+        &["fence", "-", "--abstract", "2"],
+        &["reach", "-", "--abstract", "2"],
+    ] {
+        let done = palisade_with_stdin(arguments, b"");
+        assert_eq!(done.code, 2, "{arguments:?}");
+        assert!(done.stderr.contains("abstract"), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn instrumented_programs_are_programs() {
+    let export = ["export", "-", "--instrumented", "--to"];
+    for further in [
+        &[][..],
+        &["--criterion", "persistent"],
+        &["--attack", "p:2:2"],
+        &["--attack", "q:3:3"],
+    ] {
+        for language in ["pal", "promela"] {
+            let done = palisade_with_stdin(&[&export[..], &[language], further].concat(), SB);
+            assert_eq!(done.code, 0, "{}", done.stderr);
+            if language == "pal" {
+                let again = ["check", "--model", "sc", "--criterion", "safe", "-"];
+                let done = palisade_with_stdin(&again, done.stdout.as_bytes());
+                assert_eq!(done.code, 1, "{}", done.stderr);
+            }
+        }
+    }
+    for wrong in [
+        &["--attack", "p:2:3"][..],
+        &["--attack", "nobody"],
+        &["--criterion", "trf"],
+        &["--criterion", "persistent", "--attack", "p:2:2"],
+    ] {
+        let done = palisade_with_stdin(&[&export[..], &["pal"], wrong].concat(), SB);
+        assert_eq!(done.code, 2, "{wrong:?}");
+    }
+    let done = palisade_with_stdin(&["export", "-", "--to", "pal", "--attack", "p:2:2"], SB);
+    assert_eq!(done.code, 2);
+}
+
 #[test]
 fn help_and_version_go_to_standard_output() {
     for arguments in [&["--help"][..], &["check", "--help"], &["--version"]] {

@@ -95,7 +95,8 @@ impl Layout {
         let mut left: Vec<usize> = (0..bits.len()).filter(|&i| bits[i] > 0).collect();
         let mut words = 0;
         let bytes = loop {
-            let chosen = fill_word(&left, bits);
+            // A word holds no more than 64 components; choosing among all would take too long where there are thousands.
+            let chosen = fill_word(&left[..left.len().min(64)], bits);
             left.retain(|component| !chosen.contains(component));
             let mut used = 0;
             for component in chosen {

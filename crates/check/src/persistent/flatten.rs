@@ -9,6 +9,8 @@
 //! * a condition on such a register goes both ways;
 //! * an address that depends on one is any location.
 //!
+//! Skips are then left out altogether, and points from which the same can be done become one: a flattened thread is small.
+//!
 //! Registers that are only ever computed from constants and `me` are computed on. So every SC run of the program has a run of the abstract program
 //! in which the pivot does the same and the locations that matter hold the same values: if the pivot has no pattern in the
 //! abstract program, it has none in the program.
@@ -17,6 +19,8 @@ use palisade_lang::{
     Address, Copies, Expr, LocationId, Op, Point, PointId, Program, RegisterExpr, RegisterId,
     RmwAction, Thread, Transition, Value,
 };
+
+use rustc_hash::FxHashMap;
 
 use crate::tso::values::{Possible, address_of};
 
@@ -166,26 +170,41 @@ impl Flattening<'_> {
         }
         let at = |copy: usize, point: PointId| PointId((copy * points) as u32 + point.0);
         let forgotten = self.forgotten();
+        let mut rest = Vec::new();
         for transition in &self.thread.transitions {
-            let jump = transition.op == Op::Jump;
-            for copy in 0..copies {
-                let last = copy == copies - 1;
-                let next = if jump || last { copy } else { copy + 1 };
-                let ops = if last {
-                    self.ways(&transition.op, &forgotten[transition.from.index()])?
-                } else {
-                    vec![self.first_step(&transition.op)]
-                };
-                for op in ops {
-                    flat.transitions.push(Transition {
-                        from: at(copy, transition.from),
-                        to: at(next, transition.to),
-                        op,
-                        span: transition.span,
-                    });
-                }
+            for op in self.ways(&transition.op, &forgotten[transition.from.index()])? {
+                rest.push(Transition {
+                    op,
+                    ..transition.clone()
+                });
             }
         }
+        // Where a thread stands that has taken its first K steps.
+        let (rest, stands_for) = without_skips(&self.thread.points, rest);
+        let last = copies - 1;
+        let arrive = |copy: usize, point: PointId| match copy == last {
+            true => at(copy, stands_for[point.index()]),
+            false => at(copy, point),
+        };
+        for transition in rest {
+            flat.transitions.push(Transition {
+                from: at(last, transition.from),
+                to: at(last, transition.to),
+                ..transition
+            });
+        }
+        for transition in &self.thread.transitions {
+            let steps = usize::from(transition.op != Op::Jump);
+            for copy in 0..last {
+                flat.transitions.push(Transition {
+                    from: at(copy, transition.from),
+                    to: arrive(copy + steps, transition.to),
+                    op: self.first_step(&transition.op),
+                    span: transition.span,
+                });
+            }
+        }
+        flat.initial = arrive(0, self.thread.initial);
         Some(flat)
     }
 
@@ -355,6 +374,100 @@ impl Flattening<'_> {
             }
         }
     }
+}
+
+/// Longer code is left as it is.
+const MOST_MERGED_POINTS: usize = 2_000;
+
+/// The same code without skips, where points from which the same can be done are one; and for each point, which one it has become.
+fn without_skips(
+    points: &[Point],
+    transitions: Vec<Transition>,
+) -> (Vec<Transition>, Vec<PointId>) {
+    let count = points.len();
+    if count > MOST_MERGED_POINTS {
+        return (transitions, (0..count as u32).map(PointId).collect());
+    }
+    let is_skip = |t: &Transition| matches!(t.op, Op::Skip | Op::Jump);
+    let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (index, transition) in transitions.iter().enumerate() {
+        leaving[transition.from.index()].push(index);
+    }
+    // What can be done from each point after any number of skips.
+    let mut doable: Vec<Vec<usize>> = Vec::with_capacity(count);
+    for point in 0..count {
+        let mut seen = vec![false; count];
+        seen[point] = true;
+        let mut work = vec![point];
+        let mut found = Vec::new();
+        while let Some(at) = work.pop() {
+            for &index in &leaving[at] {
+                let transition = &transitions[index];
+                if !is_skip(transition) {
+                    found.push(index);
+                } else if !std::mem::replace(&mut seen[transition.to.index()], true) {
+                    work.push(transition.to.index());
+                }
+            }
+        }
+        doable.push(found);
+    }
+    // Points are told apart until what is left together can do the same.
+    let mut numbers: FxHashMap<&Op, usize> = FxHashMap::default();
+    let ops: Vec<usize> = transitions
+        .iter()
+        .map(|t| {
+            let next = numbers.len();
+            *numbers.entry(&t.op).or_insert(next)
+        })
+        .collect();
+    let mut class: Vec<usize> = points.iter().map(|p| usize::from(p.atomic)).collect();
+    let mut classes = 0;
+    loop {
+        let mut found: FxHashMap<(bool, Vec<(usize, usize)>), usize> = FxHashMap::default();
+        let next: Vec<usize> = (0..count)
+            .map(|point| {
+                let mut can: Vec<(usize, usize)> = doable[point]
+                    .iter()
+                    .map(|&index| (ops[index], class[transitions[index].to.index()]))
+                    .collect();
+                can.sort_unstable();
+                can.dedup();
+                let number = found.len();
+                *found.entry((points[point].atomic, can)).or_insert(number)
+            })
+            .collect();
+        class = next;
+        if found.len() == classes {
+            break;
+        }
+        classes = found.len();
+    }
+    let mut first = vec![None; classes];
+    for (point, &class) in class.iter().enumerate() {
+        first[class].get_or_insert(PointId(point as u32));
+    }
+    let stands_for: Vec<PointId> = class
+        .iter()
+        .enumerate()
+        .map(|(point, &class)| first[class].unwrap_or(PointId(point as u32)))
+        .collect();
+    let mut merged: Vec<Transition> = Vec::new();
+    for point in (0..count).filter(|&p| stands_for[p].index() == p) {
+        let begin = merged.len();
+        for &index in &doable[point] {
+            let to = stands_for[transitions[index].to.index()];
+            let op = &transitions[index].op;
+            if !merged[begin..].iter().any(|t| t.to == to && t.op == *op) {
+                merged.push(Transition {
+                    from: PointId(point as u32),
+                    to,
+                    ..transitions[index].clone()
+                });
+            }
+        }
+    }
+    (merged, stands_for)
 }
 
 /// Registers that are only ever computed from constants, `me` and each other without a circle: they have few values.

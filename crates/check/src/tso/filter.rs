@@ -4,13 +4,18 @@
 //! load over accesses of other threads to one that touches the store's location. Here the path is looked for among instructions, over
 //! the locations that each may touch: an instruction is on the path if it may conflict with one that is on it, or if it may come after
 //! one of the same thread. An `atomic` block is on it as a whole.
+//!
+//! Values matter in one place: where nobody but the attacker writes the store's location and others only `wait` for it, they wait for
+//! what the location holds *before* the store. If no such value lets them go on, nobody closes the cycle.
 
-use palisade_lang::{Op, PointId, Program, Thread};
+use std::collections::BTreeSet;
+
+use palisade_lang::{Instance, LocationId, Op, PointId, Program, Thread};
 use palisade_threads::Footprint;
 use rustc_hash::FxHashMap;
 
 use super::overtake::{drains, pairs};
-use super::values::touched_locations;
+use super::values::{Possible, Values, possible_values};
 
 /// What is left to be searched for.
 #[derive(Debug)]
@@ -32,7 +37,8 @@ pub(crate) fn attacks(program: &Program, filter: bool) -> Attacks {
         may_begin: Vec::new(),
     };
     let code_pairs: Vec<_> = program.threads.iter().map(pairs).collect();
-    let touched = filter.then(|| touched_locations(program));
+    let possible = filter.then(|| possible_values(program));
+    let touched = possible.as_ref().map(|p| p.touched(program));
     let follow: Vec<Vec<Vec<usize>>> = match filter {
         true => program.threads.iter().map(following_accesses).collect(),
         false => Vec::new(),
@@ -49,13 +55,23 @@ pub(crate) fn attacks(program: &Program, filter: bool) -> Attacks {
                 let thread = &program.threads[code];
                 let mut left = Vec::new();
                 let mut known: FxHashMap<u64, u64> = FxHashMap::default();
+                let mut waited: FxHashMap<usize, bool> = FxHashMap::default();
                 for (load, stores) in overtaken_stores(thread, &touched[attacker], exact) {
                     let loaded = touched[attacker][load];
                     let reached = *known.entry(loaded).or_insert_with(|| {
                         path_from(program, &instances, touched, &follow, attacker, loaded)
                     });
-                    let critical = |&store: &usize| reached & touched[attacker][store] != 0;
-                    let critical = stores.into_iter().filter(critical);
+                    let critical = stores.into_iter().filter(|&store| {
+                        let only_waited_for = *waited.entry(store).or_insert_with(|| {
+                            exact
+                                && possible.as_ref().is_some_and(|possible| {
+                                    is_waited_for_in_vain(
+                                        program, &instances, possible, touched, attacker, store,
+                                    )
+                                })
+                        });
+                        reached & touched[attacker][store] != 0 && !only_waited_for
+                    });
                     left.extend(critical.map(|store| (store as u32, load as u32)));
                 }
                 left
@@ -68,6 +84,124 @@ pub(crate) fn attacks(program: &Program, filter: bool) -> Attacks {
         attacks.may_begin.push(may_begin);
     }
     attacks
+}
+
+/// Whether others access the location of a store only by `wait`s that what was there before the store does not let go on.
+fn is_waited_for_in_vain(
+    program: &Program,
+    instances: &[Instance],
+    possible: &Possible,
+    touched: &[Vec<u64>],
+    attacker: usize,
+    store: usize,
+) -> bool {
+    let location = touched[attacker][store];
+    if location.count_ones() != 1 {
+        return false;
+    }
+    let mut waits = Vec::new();
+    for (helper, instance) in instances.iter().enumerate() {
+        if helper == attacker {
+            continue;
+        }
+        for (index, transition) in program
+            .thread(instance.thread)
+            .transitions
+            .iter()
+            .enumerate()
+        {
+            match &transition.op {
+                _ if touched[helper][index] & location == 0 => {}
+                Op::Wait {
+                    relation, value, ..
+                } => match possible.evaluate(helper, value) {
+                    Some(values) => waits.push((*relation, values)),
+                    None => return false,
+                },
+                _ => return false,
+            }
+        }
+    }
+    let thread = program.thread(instances[attacker].thread);
+    let before = values_before(
+        program,
+        thread,
+        possible,
+        &touched[attacker],
+        attacker,
+        location,
+    );
+    let Some(before) = &before[thread.transitions[store].from.index()] else {
+        return false;
+    };
+    waits.iter().all(|(relation, values)| {
+        before
+            .iter()
+            .all(|&found| values.iter().all(|&wanted| !relation.holds(found, wanted)))
+    })
+}
+
+/// For each point of a thread, the values that a location may hold which nobody else writes.
+fn values_before(
+    program: &Program,
+    thread: &Thread,
+    possible: &Possible,
+    touched: &[u64],
+    instance: usize,
+    location: u64,
+) -> Vec<Values> {
+    let mut values: Vec<Values> = vec![Some(BTreeSet::new()); thread.points.len()];
+    let id = LocationId(location.trailing_zeros());
+    let initial = program.domain.reduce(program.location(id).initial);
+    values[thread.initial.index()] = Some(BTreeSet::from([initial]));
+    let mut work = vec![thread.initial];
+    while let Some(point) = work.pop() {
+        let begin = thread.transitions.partition_point(|t| t.from < point);
+        for (index, transition) in thread.transitions.iter().enumerate().skip(begin) {
+            if transition.from != point {
+                break;
+            }
+            let mut after = values[point.index()].clone();
+            match &transition.op {
+                _ if touched[index] & location == 0 => {}
+                Op::Store { value, .. } => {
+                    let stored = possible.evaluate(instance, value).map(|values| {
+                        let reduced = values.into_iter().map(|v| program.domain.reduce(v));
+                        reduced.collect::<BTreeSet<_>>()
+                    });
+                    // A store that may go elsewhere may leave what is there.
+                    let kept = if touched[index] == location {
+                        Some(BTreeSet::new())
+                    } else {
+                        after
+                    };
+                    after = kept.zip(stored).map(|(mut kept, stored)| {
+                        kept.extend(stored);
+                        kept
+                    });
+                }
+                Op::Rmw { .. } => after = None,
+                _ => {}
+            }
+            let known = &mut values[transition.to.index()];
+            let grown = match (&mut *known, after) {
+                (None, _) => false,
+                (known, None) => {
+                    *known = None;
+                    true
+                }
+                (Some(known), Some(after)) => {
+                    let before = known.len();
+                    known.extend(after);
+                    known.len() > before
+                }
+            };
+            if grown {
+                work.push(transition.to);
+            }
+        }
+    }
+    values
 }
 
 /// For each load outside blocks the stores that it may overtake: there is a way from the store to the load on which nothing waits for the buffer, and
@@ -203,4 +337,27 @@ fn following_accesses(thread: &Thread) -> Vec<Vec<usize>> {
             next
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left(text: &str) -> u64 {
+        attacks(&palisade_testkit::program(text), true).left
+    }
+
+    #[test]
+    fn nobody_closes_a_cycle_by_waiting_for_the_delayed_value() {
+        // At first the flag is down: who waits for that goes on.
+        let down = "shared f, y; thread a { f = 0; let r = y; }
+             thread b { y = 1; fence; wait(f == 0); }";
+        assert_eq!(left(down), 1);
+        let raised = "shared f, y; thread a { f = 1; fence; f = 0; let r = y; }
+             thread b { y = 1; fence; wait(f == 0); }";
+        assert_eq!(left(raised), 0);
+        let looked_at = "shared f, y; thread a { f = 1; fence; f = 0; let r = y; }
+             thread b { y = 1; fence; let s = f; }";
+        assert_eq!(left(looked_at), 1);
+    }
 }

@@ -18,11 +18,6 @@ const MOST_COMBINATIONS: usize = 576;
 /// Longer code is not analysed: every address may be anything that its form allows.
 const MOST_INSTRUCTIONS: usize = 50_000;
 
-/// For each running thread and each of its instructions, the locations that it may touch, folded to 64 bits (0 where it touches none).
-pub(crate) fn touched_locations(program: &Program) -> Vec<Vec<u64>> {
-    possible_values(program).touched(program)
-}
-
 /// The values that registers and locations may hold under SC.
 pub(crate) fn possible_values(program: &Program) -> Possible {
     let instances = program.instances();
@@ -90,7 +85,7 @@ pub(crate) struct Possible {
 }
 
 impl Possible {
-    /// For each running thread and each of its instructions, the locations that it may touch.
+    /// For each running thread and each of its instructions, the locations that it may touch, folded to 64 bits (0 where it touches none).
     pub fn touched(&self, program: &Program) -> Vec<Vec<u64>> {
         let instances = program.instances();
         let mask = |index, address| {
@@ -326,7 +321,8 @@ mod tests {
     fn touched(text: &str) -> Vec<Vec<u64>> {
         let program = palisade_testkit::program(text);
         let instances = program.instances();
-        touched_locations(&program)
+        possible_values(&program)
+            .touched(&program)
             .into_iter()
             .zip(&instances)
             .map(|(masks, _)| masks.into_iter().filter(|m| *m != 0).collect())
