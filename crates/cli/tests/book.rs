@@ -189,7 +189,9 @@ fn comparable(text: &str) -> Vec<String> {
             let figures = line.trim_start();
             let is_stats = line.starts_with("  ")
                 && (figures.contains(" state") && figures.contains(" step")
-                    || figures.starts_with("no search needed"))
+                    || figures.starts_with("no search needed")
+                    // The rest of a long line.
+                    || figures.ends_with("iB"))
                 && figures.contains(" s");
             match line.split_once("\"stats\":{") {
                 _ if is_stats => "  (statistics)".to_owned(),
