@@ -24,6 +24,14 @@ pub struct Cli {
     /// `auto`: on a terminal, unless the environment says NO_COLOR.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: When,
+
+    /// A file with defaults for these flags, instead of the nearest palisade.toml.
+    #[arg(long, global = true, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
+
+    /// Leave any palisade.toml aside.
+    #[arg(long, global = true, conflicts_with = "config")]
+    pub no_config: bool,
 }
 
 #[derive(Subcommand, Debug)]
@@ -43,6 +51,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Replay a witness against its program, with code that shares nothing with the search.
     Validate(ValidateArgs),
+    /// Serve a page on this machine with an editor, and the verdict and the picture beside it as you type.
+    Playground(PlaygroundArgs),
     /// Print completions for a shell.
     Completions(CompletionsArgs),
     /// Write the manual pages into a directory.
@@ -234,6 +244,21 @@ pub struct ValidateArgs {
 }
 
 #[derive(Args, Debug)]
+pub struct PlaygroundArgs {
+    /// The port on 127.0.0.1; 0 takes any that is free.
+    #[arg(long, value_name = "N", default_value_t = 8737)]
+    pub port: u16,
+
+    /// How long a search may take.
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout, default_value = "5s")]
+    pub timeout: Duration,
+
+    /// How much memory a search may take.
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory, default_value = "512MiB")]
+    pub memory: u64,
+}
+
+#[derive(Args, Debug)]
 pub struct CompletionsArgs {
     /// Which shell.
     pub shell: clap_complete::Shell,
@@ -285,6 +310,9 @@ pub struct SearchArgs {
     pub memory: Option<u64>,
 
     /// How many threads search; as many as there are cores if not given.
+    ///
+    /// With several FILEs, as many are looked at side by side, each by one thread and for a moment; what that does not decide gets all
+    /// threads, one FILE after the other.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 
@@ -365,6 +393,10 @@ pub struct FormatArgs {
     /// How the answer is printed.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+
+    /// For people: only the first line of each answer.
+    #[arg(long)]
+    pub brief: bool,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -376,6 +408,8 @@ pub enum Format {
     Json,
     /// SARIF 2.1.0, one document.
     Sarif,
+    /// Annotations of a GitHub workflow.
+    Github,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]

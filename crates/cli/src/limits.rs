@@ -42,12 +42,17 @@ pub fn memory_limit(asked: Option<u64>) -> Option<u64> {
 /// What the process could hold in all: what it holds already and what the machine, the control group and the limit on address
 /// space leave. `None` where the operating system does not tell.
 fn available() -> Option<u64> {
-    let own = field_in_kib(Path::new("/proc/self/status"), "VmRSS:").unwrap_or(0);
+    let own = held();
     let machine = field_in_kib(Path::new("/proc/meminfo"), "MemAvailable:").map(|free| free + own);
     [machine, control_group(own), address_space()]
         .into_iter()
         .flatten()
         .min()
+}
+
+/// What the process holds now; nothing where the operating system does not tell.
+pub fn held() -> u64 {
+    field_in_kib(Path::new("/proc/self/status"), "VmRSS:").unwrap_or(0)
 }
 
 /// A line such as `MemAvailable:   123 kB`, in bytes.

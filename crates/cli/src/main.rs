@@ -1,7 +1,9 @@
 //! The palisade command: flags, files and exit codes. What is decided, and how it is shown, live elsewhere.
 
 mod args;
+mod batch;
 mod commands;
+mod config;
 mod files;
 mod input;
 mod limits;
@@ -10,12 +12,59 @@ mod pairs;
 mod picture;
 mod progress;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
+use output::Output;
+use palisade_lang::Source;
+use palisade_report::{Status, diagnostics};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = args::Cli::parse();
-    let mut output = output::Output::new(cli.color);
+    let mut output = Output::new(cli.color);
+    let cli = match with_defaults(cli, &output) {
+        Ok(cli) => cli,
+        Err(status) => return ExitCode::from(status.code()),
+    };
+    output = Output::new(cli.color);
     let status = commands::run(cli.command, &mut output);
     ExitCode::from(output.finish(status).code())
+}
+
+/// The command line once more, with the project's defaults where it says nothing itself.
+fn with_defaults(cli: args::Cli, output: &Output) -> Result<args::Cli, Status> {
+    let Some(path) = config_file(&cli) else {
+        return Ok(cli);
+    };
+    let name = input::display_name(&path);
+    let text =
+        input::read_text(&path).map_err(|error| output.complain(&format!("{name}: {error}")))?;
+    let source = Source::new(name, text);
+    let directory = path.parent().map(PathBuf::from).unwrap_or_default();
+    let command = config::apply(args::Cli::command(), &source, &directory).map_err(|problems| {
+        let look = output.error_look();
+        output.remark(&diagnostics::render(&source, &problems, look));
+        Status::Error
+    })?;
+    let matches = command.get_matches();
+    Ok(args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
+}
+
+/// The file with the project's defaults, where one counts.
+fn config_file(cli: &args::Cli) -> Option<PathBuf> {
+    use args::Command;
+    let has_none = matches!(
+        cli.command,
+        Command::Completions(_) | Command::Man(_) | Command::Playground(_)
+    );
+    if cli.no_config || has_none {
+        return None;
+    }
+    if let Some(path) = &cli.config {
+        return Some(path.clone());
+    }
+    let here = std::env::current_dir().ok()?;
+    let path = config::find(&here)?;
+    // A short name reads better.
+    Some(path.strip_prefix(&here).map(PathBuf::from).unwrap_or(path))
 }

@@ -30,6 +30,14 @@ impl ProgressLine {
         }
     }
 
+    /// Nothing to be seen.
+    pub fn none() -> Self {
+        ProgressLine {
+            bar: None,
+            started: Instant::now(),
+        }
+    }
+
     /// Shows the latest figures.
     pub fn show(&self, progress: &Progress) {
         if let Some(bar) = &self.bar {
@@ -39,6 +47,49 @@ impl ProgressLine {
 }
 
 impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Shows how many of several FILEs have been looked at; nothing at all in a pipe.
+pub struct FilesLine {
+    bar: Option<ProgressBar>,
+}
+
+impl FilesLine {
+    /// A line for so many FILEs; none where there is but one.
+    pub fn new(files: usize) -> Self {
+        let bar = (files > 1 && std::io::stderr().is_terminal()).then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(5);
+            let bar = ProgressBar::with_draw_target(Some(files as u64), target);
+            if let Ok(style) = ProgressStyle::with_template("{pos} of {len} files, {elapsed}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        FilesLine { bar }
+    }
+
+    /// One more has been looked at.
+    pub fn advance(&self) {
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        }
+    }
+
+    /// Takes the line away while something is printed.
+    pub fn pause<R>(&self, print: impl FnOnce() -> R) -> R {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+}
+
+impl Drop for FilesLine {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

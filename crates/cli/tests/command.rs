@@ -431,7 +431,7 @@ fn people_get_a_summary_of_several_files() {
     let done = palisade(&["check", "--model=sc", "--criterion=safe", &directory.name()]);
     assert_eq!(done.code, 1);
     let last = done.stdout.lines().last().unwrap();
-    assert_eq!(last, "2 files: 1 fine, 1 violated");
+    assert_eq!(last, "2 files: 1 hold, 1 violated");
 }
 
 #[test]
@@ -738,4 +738,128 @@ fn no_fence_helps_where_release_acquire_is_not_to_blame() {
     assert_eq!(line["verdict"], "violated");
     assert!(line["fences"].is_null());
     assert!(line.as_object().unwrap().contains_key("fences"));
+}
+
+#[test]
+fn many_files_side_by_side_keep_their_order() {
+    let directory = Directory::new();
+    let mut expected = Vec::new();
+    for at in 0..150 {
+        let (text, verdict) = match at % 5 {
+            0 => (UNSAFE, "reachable"),
+            3 => ("thread {", "error"),
+            _ => (SAFE, "unreachable"),
+        };
+        directory.file(&format!("{at:03}.pal"), text);
+        expected.push((format!("{at:03}.pal"), verdict));
+    }
+    // One that no glance decides, in the middle.
+    directory.file("074b.pal", ENDLESS);
+    expected.insert(75, ("074b.pal".to_owned(), "unknown"));
+    let name = directory.name();
+    for jobs in ["--jobs=1", "--jobs=4"] {
+        let arguments = ["reach", "--model=sc", "--timeout=400ms", jobs, &name];
+        let done = palisade(&[&arguments[..], &["--format=json"]].concat());
+        assert_eq!(done.code, 2);
+        let found: Vec<(String, String)> = done
+            .lines()
+            .iter()
+            .map(|line| {
+                let file = Path::new(line["file"].as_str().unwrap());
+                let file = file.file_name().unwrap().to_str().unwrap();
+                (
+                    file.to_owned(),
+                    line["verdict"].as_str().unwrap().to_owned(),
+                )
+            })
+            .collect();
+        assert_eq!(found.len(), expected.len());
+        for ((file, verdict), (wanted_file, wanted)) in found.iter().zip(&expected) {
+            assert_eq!((file, verdict.as_str()), (wanted_file, *wanted));
+        }
+        let done = palisade(&[&arguments[..], &["--brief"]].concat());
+        let last = done.stdout.lines().last().unwrap();
+        assert_eq!(
+            last,
+            "151 files: 90 unreachable, 30 reachable, 1 undecided, 30 not analysed"
+        );
+        assert_eq!(done.stdout.lines().count(), 90 + 30 + 1 + 1);
+    }
+}
+
+#[test]
+fn annotations_for_a_workflow() {
+    let directory = Directory::new();
+    let bad = directory.file("bad.pal", STORE_BUFFERING);
+    let good = directory.file("good.pal", SAFE);
+    let wrong = directory.file("wrong.pal", "shared flag;\nthread p { flga = 1; }\n");
+    let done = palisade(&["check", "--format=github", &good]);
+    assert_eq!((done.code, done.stdout.as_str()), (0, ""));
+    let done = palisade(&["check", "--format=github", &bad, &wrong, "gone.pal"]);
+    assert_eq!(done.code, 2);
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    assert!(lines[0].starts_with(&format!("::error file={bad},line=")));
+    assert!(lines[0].contains(",title=not robust against TSO::not robust"));
+    assert!(lines[1].starts_with(&format!("::error file={wrong},line=2,col=12,title=")));
+    assert!(lines[1].contains("did you mean `flag`?"));
+    assert!(lines[2].starts_with("::error file=gone.pal,line=1,col=1,"));
+    assert_eq!(lines[3], "3 files: 1 violated, 2 not analysed");
+    let done = palisade(&["fence", "--format=github", &bad]);
+    assert_eq!(done.code, 0);
+    assert_eq!(done.stdout.matches("::notice file=").count(), 2);
+    let done = palisade(&["reach", "--model=sc", "--format=github", &bad]);
+    assert_eq!((done.code, done.stdout.as_str()), (0, ""));
+}
+
+#[test]
+fn a_project_has_its_defaults() {
+    let directory = Directory::new();
+    directory.file("palisade.toml", "criterion = \"drf\"\nformat = \"json\"\n");
+    directory.file("below/lock.pal", SAFE);
+    let ask = |arguments: &[&str]| -> Done {
+        command(arguments)
+            .current_dir(directory.path().join("below"))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+            .into()
+    };
+    let done = ask(&["check", "lock.pal"]);
+    assert_eq!(
+        (done.code, done.lines()[0]["criterion"].as_str()),
+        (1, Some("drf"))
+    );
+    let done = ask(&["check", "--criterion=robust", "lock.pal"]);
+    assert_eq!(
+        (done.code, done.lines()[0]["criterion"].as_str()),
+        (0, Some("robust"))
+    );
+    let done = ask(&["check", "--no-config", "lock.pal"]);
+    assert_eq!(done.code, 0);
+    assert!(done.stdout.starts_with("lock.pal: holds"));
+    let other = directory.file("other.toml", "modle = \"tso\"\n");
+    let done = ask(&["check", "--config", &other, "lock.pal"]);
+    assert_eq!((done.code, done.stdout.as_str()), (2, ""));
+    assert!(done.stderr.contains("other.toml:1:1"), "{}", done.stderr);
+    assert!(done.stderr.contains("did you mean `model`?"));
+    assert_eq!(ask(&["check", "--config", "gone.toml", "lock.pal"]).code, 2);
+    // A broken file is no reason not to help.
+    assert_eq!(ask(&["completions", "bash", "--config", &other]).code, 0);
+}
+
+#[test]
+fn no_color_is_obeyed_and_overruled() {
+    let directory = Directory::new();
+    let file = directory.file("bad.pal", STORE_BUFFERING);
+    let ask = |more: &[&str]| -> Done {
+        command(&["check", &file])
+            .args(more)
+            .env("NO_COLOR", "1")
+            .env("CLICOLOR_FORCE", "1")
+            .output()
+            .unwrap()
+            .into()
+    };
+    assert!(!ask(&[]).stdout.contains('\u{1b}'));
+    assert!(ask(&["--color=always"]).stdout.contains('\u{1b}'));
 }

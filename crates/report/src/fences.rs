@@ -5,7 +5,7 @@ use crate::look::{Look, Tone, cut, harmless};
 use crate::outcome::{FenceFindings, FileReport, Question};
 use crate::{text, words};
 use palisade_fence::{Candidate, FenceResult, Fences, RepairSet};
-use palisade_lang::{Op, PlaceKind, Program, Repair, Span};
+use palisade_lang::{LineColumn, Op, PlaceKind, Program, Repair, Span};
 use palisade_memory::{Criterion, Witness};
 use serde::Serialize;
 
@@ -245,6 +245,18 @@ fn list(report: &FileReport, repairs: &[Candidate], look: Look) -> String {
         out.push('\n');
     }
     out
+}
+
+/// The repairs in the order of the text, each with its place and in words.
+pub(crate) fn places(program: &Program, repairs: &[Candidate]) -> Vec<(LineColumn, String)> {
+    sorted(program, repairs)
+        .into_iter()
+        .map(|candidate| {
+            let start = program.site(candidate.repair).span.start;
+            let place = program.source.line_column(start);
+            (place, repair_line(program, candidate.repair))
+        })
+        .collect()
 }
 
 fn headline(report: &FileReport, tone: Tone, verdict: &str, what: &str, look: Look) -> String {

@@ -19,7 +19,7 @@
 //! );
 //! ```
 //!
-//! Where the rest is: [`text`] is what a terminal shows, with the run drawn by `columns` and the cycle told by `cycle`; [`json`] and [`sarif`] are for machines; [`picture`] draws runs and
+//! Where the rest is: [`text`] is what a terminal shows, with the run drawn by `columns` and the cycle told by `cycle`; [`json`], [`sarif`] and [`github`] are for machines; [`picture`] draws runs and
 //! programs, and [`page`] puts everything about some FILEs on one page; [`shape`] knows the
 //! names of cycles; [`diagnostics`] shows what is wrong with a program's text; [`words`] keeps what things are called.
 
@@ -27,6 +27,8 @@ mod columns;
 mod cycle;
 pub mod diagnostics;
 mod fences;
+mod findings;
+pub mod github;
 pub mod json;
 mod look;
 mod outcome;

@@ -17,28 +17,50 @@ pub fn render(report: &FileReport, look: Look) -> String {
     }
 }
 
-/// One line about several FILEs.
-pub fn summary(statuses: &[Status], look: Look) -> String {
-    let count = |status: Status| statuses.iter().filter(|s| **s == status).count() as u64;
-    let mut parts = vec![format!("{} files:", words::number(statuses.len() as u64))];
+/// The first line of what is printed about a FILE that has an answer: its verdict.
+pub fn headline(report: &FileReport, look: Look) -> String {
+    if let Ok(Findings::All(answers)) = &report.result {
+        let verdicts: Vec<String> = answers
+            .iter()
+            .map(|(criterion, answer)| {
+                let (verdict, tone) = match answer {
+                    Ok(answer) => (words::verdict(&answer.verdict), tone(&answer.verdict)),
+                    Err(_) => ("error", Tone::Bad),
+                };
+                format!("{} {}", criterion.name(), look.paint(tone, verdict))
+            })
+            .collect();
+        return format!("{}: {}\n", report.file, verdicts.join(", "));
+    }
+    let whole = render(report, look);
+    match whole.split_once('\n') {
+        Some((first, _)) => format!("{first}\n"),
+        None => whole,
+    }
+}
+
+/// One line about several FILEs that were asked the same question.
+pub fn summary(question: Question, statuses: &[Status], look: Look) -> String {
+    let (good, bad) = match question {
+        Question::Check(_) | Question::CheckAll => ("hold", "violated"),
+        Question::Reach => ("unreachable", "reachable"),
+        Question::Fence(_) => ("hold with fences", "cannot be fenced"),
+    };
+    let mut parts = Vec::new();
     for (status, tone, what) in [
-        (Status::Holds, Tone::Good, "fine"),
-        (Status::Violated, Tone::Bad, "violated"),
+        (Status::Holds, Tone::Good, good),
+        (Status::Violated, Tone::Bad, bad),
         (Status::Unknown, Tone::Doubt, "undecided"),
         (Status::Error, Tone::Bad, "not analysed"),
     ] {
-        let number = count(status);
+        let number = statuses.iter().filter(|s| **s == status).count() as u64;
         if number > 0 {
-            let text = format!("{} {what},", words::number(number));
+            let text = format!("{} {what}", words::number(number));
             parts.push(look.paint(tone, &text));
         }
     }
-    let line = parts.join(" ");
-    // The last comma may be followed by a colour's end.
-    match line.rfind(',') {
-        Some(at) => format!("{}{}\n", &line[..at], &line[at + 1..]),
-        None => format!("{line}\n"),
-    }
+    let files = words::counted(statuses.len() as u64, "file", "files");
+    format!("{files}: {}\n", parts.join(", "))
 }
 
 /// Warnings about a program's text.
@@ -70,7 +92,7 @@ fn plain_error(file: &str, message: &str, look: Look) -> String {
 }
 
 fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
-    let mut out = headline(report, answer, look);
+    let mut out = answer_headline(report, answer, look);
     match &answer.verdict {
         Verdict::Unknown(reason) => {
             let text = format!("The search ended early: {reason}.");
@@ -144,12 +166,8 @@ pub fn render_witness(witness: &Witness, program: &Program, look: Look) -> Strin
     out
 }
 
-fn headline(report: &FileReport, answer: &Answer, look: Look) -> String {
-    let (tone, sign) = match answer.verdict {
-        Verdict::Holds => (Tone::Good, "holds"),
-        Verdict::Violated => (Tone::Bad, "violated"),
-        Verdict::Unknown(_) => (Tone::Doubt, "unknown"),
-    };
+fn answer_headline(report: &FileReport, answer: &Answer, look: Look) -> String {
+    let sign = words::verdict(&answer.verdict);
     let model = report.model;
     let (sign, what) = match report.question {
         Question::Reach => (
@@ -161,7 +179,19 @@ fn headline(report: &FileReport, answer: &Answer, look: Look) -> String {
         }
         Question::CheckAll => (sign, String::new()),
     };
-    format!("{}: {}: {what}\n", report.file, look.paint(tone, sign))
+    format!(
+        "{}: {}: {what}\n",
+        report.file,
+        look.paint(tone(&answer.verdict), sign)
+    )
+}
+
+fn tone(verdict: &Verdict) -> Tone {
+    match verdict {
+        Verdict::Holds => Tone::Good,
+        Verdict::Violated => Tone::Bad,
+        Verdict::Unknown(_) => Tone::Doubt,
+    }
 }
 
 fn reached(model: Model, verdict: &Verdict) -> String {

@@ -1,19 +1,24 @@
 //! Asking the same question about every FILE: what `check`, `fence` and `reach` have in common.
 
-use crate::args::{Format, InputArgs, SearchArgs};
+use crate::args::{Format, FormatArgs, InputArgs, SearchArgs};
+use crate::batch;
 use crate::input::{self, Job};
 use crate::limits;
 use crate::output::{Closed, Output};
 use crate::picture::PictureFile;
-use crate::progress::ProgressLine;
-use palisade_check::{Control, Options, Reductions, Route};
+use crate::progress::{FilesLine, ProgressLine};
+use palisade_check::{Control, Harm, Options, Reductions, Route};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
-use palisade_report::{Failure, FileReport, Findings, Question, Status, json, sarif, text};
+use palisade_report::{
+    Failure, FileReport, Findings, Look, Question, Status, github, json, sarif, text,
+};
+use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Set by Ctrl-C (and by a request to terminate): searches stop, and answer what they can.
 static CANCEL: LazyLock<&'static AtomicBool> = LazyLock::new(|| {
@@ -45,48 +50,103 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failur
     })
 }
 
+/// What a program is asked, and how long that may take.
+pub type Answering<'a> =
+    dyn Fn(&Program, Effort, &Control<'_>) -> Result<Findings, Failure> + Sync + 'a;
+
 /// A question to ask about every FILE.
 pub struct Asking<'a> {
     pub model: Model,
     pub question: Question,
     pub input: &'a InputArgs,
-    pub format: Format,
+    pub format: &'a FormatArgs,
+    pub search: &'a SearchArgs,
     /// Where the run is to be drawn.
     pub picture: Option<&'a Path>,
     /// Finds the answer for one program.
-    pub answer: &'a dyn Fn(&Program, &Control<'_>) -> Result<Findings, Failure>,
+    pub answer: &'a Answering<'a>,
+}
+
+/// How much is put into the answer about one FILE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// One thread, little time and memory, beside others: enough for most of a large tree.
+    Glance,
+    /// Everything that the flags allow.
+    Full,
+}
+
+/// A glance takes no longer than this, and no more than a quarter of what a FILE may take.
+const GLANCE: Duration = Duration::from_secs(2);
+/// Nor does the whole process hold more than this while there are glances under way.
+const GLANCE_MEMORY: u64 = 1 << 30;
+
+/// A report, and what is to be said about the program's text besides.
+struct Done {
+    report: FileReport,
+    warnings: String,
 }
 
 impl Asking<'_> {
-    /// Asks, and prints each answer as soon as it is there.
+    /// Asks, and prints each answer as soon as it is there and those before it are.
     pub fn run(&self, output: &mut Output) -> Status {
-        let mut statuses = Vec::new();
-        let mut collected = Vec::new();
         let jobs = input::expand(&self.input.files);
         let picture = match self.picture_file(&jobs) {
             Ok(picture) => picture,
             Err(complaint) => return output.complain(&complaint),
         };
-        for job in jobs {
-            let report = self.report(&job, output);
-            statuses.push(report.status());
-            if let Some(picture) = &picture {
-                statuses.push(draw(picture, &report, output));
+        let mut statuses = Vec::new();
+        let mut drawn = Status::Holds;
+        let mut collected = Vec::new();
+        let look = output.error_look();
+        let line = FilesLine::new(jobs.len());
+        let workers = threads(self.search).min(jobs.len());
+        let one = |index: usize, effort: Effort| self.report(&jobs[index], effort, look);
+        let mut take = |_: usize, done: Done| {
+            line.pause(|| {
+                output.remark(&done.warnings);
+                let report = done.report;
+                statuses.push(report.status());
+                if let Some(picture) = &picture {
+                    drawn = draw(picture, &report, output);
+                }
+                if self.format.format == Format::Sarif {
+                    collected.push(report);
+                } else if self.print(&report, output).is_err() {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            })
+        };
+        if workers < 2 {
+            // Nothing can be looked at beside anything else.
+            for index in 0..jobs.len() {
+                if take(index, one(index, Effort::Full)).is_break() {
+                    break;
+                }
             }
-            if self.format == Format::Sarif {
-                collected.push(report);
-            } else if self.print(&report, output).is_err() {
-                break;
-            }
+        } else {
+            let glance = |index| {
+                let done = one(index, Effort::Glance);
+                line.advance();
+                (is_decided(&done.report) || cancel().load(Ordering::Relaxed)).then_some(done)
+            };
+            let thorough = |index| one(index, Effort::Full);
+            batch::in_order(jobs.len(), workers, glance, thorough, &mut take);
         }
-        if self.format == Format::Sarif {
+        drop(line);
+        if self.format.format == Format::Sarif {
             let _ = output.answer(&format!("{}\n", sarif::document(&collected)));
         }
-        if picture.is_none() && statuses.len() > 1 && self.format == Format::Human {
-            let line = text::summary(&statuses, output.look());
-            let _ = output.answer(&line);
+        if jobs.len() > 1 && matches!(self.format.format, Format::Human | Format::Github) {
+            let summary = text::summary(self.question, &statuses, output.look());
+            let _ = output.answer(&summary);
         }
-        statuses.into_iter().max().unwrap_or(Status::Holds)
+        statuses
+            .into_iter()
+            .max()
+            .unwrap_or(Status::Holds)
+            .max(drawn)
     }
 
     /// The picture that is wanted, if it can be.
@@ -109,47 +169,56 @@ impl Asking<'_> {
         PictureFile::new(path).map(Some)
     }
 
-    fn report(&self, job: &Job, output: &Output) -> FileReport {
+    fn report(&self, job: &Job, effort: Effort, look: Look) -> Done {
         let (path, read) = match job {
             Job::Trouble(path, message) => (path, Err(Failure::Message(message.clone()))),
             Job::File(path) => (path, input::read(path, &self.input.reading)),
         };
         let file = input::display_name(path);
+        let mut warnings = String::new();
         let (program, result) = match read {
             Err(failure) => (None, Err(failure)),
             Ok(input) => {
-                let warnings =
-                    text::warnings(&input.program.source, &input.warnings, output.error_look());
-                output.remark(&warnings);
-                let result = self.search(path, &input.program);
+                warnings = text::warnings(&input.program.source, &input.warnings, look);
+                let result = self.search(&file, &input.program, effort);
                 (Some(input.program), result)
             }
         };
-        FileReport {
-            file,
-            model: self.model,
-            question: self.question,
-            program,
-            result,
+        Done {
+            report: FileReport {
+                file,
+                model: self.model,
+                question: self.question,
+                program,
+                result,
+            },
+            warnings,
         }
     }
 
-    fn search(&self, path: &Path, program: &Program) -> Result<Findings, Failure> {
-        let line = ProgressLine::new(&input::display_name(path));
+    fn search(&self, file: &str, program: &Program, effort: Effort) -> Result<Findings, Failure> {
+        let line = match effort {
+            Effort::Full => ProgressLine::new(file),
+            Effort::Glance => ProgressLine::none(),
+        };
         let show = |progress: &palisade_check::Progress| line.show(progress);
         let control = Control {
             cancel: cancel(),
             progress: &show,
         };
-        guarded(|| (self.answer)(program, &control))
+        guarded(|| (self.answer)(program, effort, &control))
     }
 
     fn print(&self, report: &FileReport, output: &mut Output) -> Result<(), Closed> {
-        match self.format {
+        match self.format.format {
             Format::Json | Format::Sarif => output.answer(&format!("{}\n", json::line(report))),
+            Format::Github => output.answer(&github::annotations(report)),
             Format::Human if report.result.is_err() => {
                 output.remark(&text::render(report, output.error_look()));
                 Ok(())
+            }
+            Format::Human if self.format.brief => {
+                output.answer(&text::headline(report, output.look()))
             }
             Format::Human => output.answer(&text::render(report, output.look())),
         }
@@ -173,13 +242,42 @@ fn draw(picture: &PictureFile, report: &FileReport, output: &Output) -> Status {
     }
 }
 
-/// The options of a search, as the flags say.
-pub fn options(model: Model, criterion: Criterion, all: bool, search: &SearchArgs) -> Options {
+/// Whether more effort could not say more.
+fn is_decided(report: &FileReport) -> bool {
+    let harm = match &report.result {
+        Ok(Findings::One(answer)) => answer.harm.as_ref(),
+        _ => None,
+    };
+    report.status() != Status::Unknown && !matches!(harm, Some(Harm::Unknown(_)))
+}
+
+/// How many threads there are in all.
+fn threads(search: &SearchArgs) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    search.jobs.map_or(cores, usize::from)
+}
+
+/// The options of a search, as the flags say.
+pub fn options(
+    model: Model,
+    criterion: Criterion,
+    all: bool,
+    search: &SearchArgs,
+    effort: Effort,
+) -> Options {
+    let memory = limits::memory_limit(search.memory);
+    let (jobs, timeout, memory) = match effort {
+        Effort::Full => (threads(search), search.timeout, memory),
+        Effort::Glance => (
+            1,
+            Some(search.timeout.map_or(GLANCE, |most| GLANCE.min(most / 4))),
+            Some(memory.map_or(GLANCE_MEMORY, |most| GLANCE_MEMORY.min(most))),
+        ),
+    };
     Options {
-        jobs: search.jobs.map_or(cores, usize::from),
-        timeout: search.timeout,
-        memory: limits::memory_limit(search.memory),
+        jobs,
+        timeout,
+        memory,
         reductions: Reductions {
             local_steps: !search.no_local_steps,
             dead_registers: !search.no_dead_registers,

@@ -1,6 +1,6 @@
 //! `palisade check`
 
-use super::ask::{Asking, options};
+use super::ask::{Asking, Effort, options};
 use crate::args::CheckArgs;
 use crate::output::Output;
 use crate::pairs;
@@ -24,36 +24,39 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
     if let Some(complaint) = pairs::route_complaint(args.search.route, model, criterion) {
         return output.complain(&complaint);
     }
-    let decide = |program: &Program, criterion: Criterion, control: &Control<'_>| {
-        let options = options(model, criterion, args.all, &args.search);
-        let mut answer = check(program, &options, control)?;
-        // Where all criteria are asked for, `safe` is one of them.
-        let alone = args.criterion.criterion().is_some();
-        if alone
-            && (model, criterion) == (Model::Tso, Criterion::Robust)
-            && answer.verdict == Verdict::Violated
-        {
-            answer.harm = Some(harm(program, &mut answer, &options, control));
-        }
-        Ok(answer)
-    };
-    let answer = |program: &Program, control: &Control<'_>| match criterion {
-        Some(criterion) => decide(program, criterion, control)
-            .map(Findings::One)
-            .map_err(Failure::Refused),
-        None => {
-            let answers: Vec<(Criterion, Result<Answer, Refusal>)> = pairs::criteria(model)
-                .into_iter()
-                .map(|criterion| (criterion, decide(program, criterion, control)))
-                .collect();
-            Ok(Findings::All(answers))
+    let answer = |program: &Program, effort: Effort, control: &Control<'_>| {
+        let decide = |criterion| -> Result<Answer, Refusal> {
+            let options = options(model, criterion, args.all, &args.search, effort);
+            let mut answer = check(program, &options, control)?;
+            // Where all criteria are asked for, `safe` is one of them.
+            let alone = args.criterion.criterion().is_some();
+            if alone
+                && (model, criterion) == (Model::Tso, Criterion::Robust)
+                && answer.verdict == Verdict::Violated
+            {
+                answer.harm = Some(harm(program, &mut answer, &options, control));
+            }
+            Ok(answer)
+        };
+        match criterion {
+            Some(criterion) => decide(criterion)
+                .map(Findings::One)
+                .map_err(Failure::Refused),
+            None => {
+                let answers: Vec<(Criterion, Result<Answer, Refusal>)> = pairs::criteria(model)
+                    .into_iter()
+                    .map(|criterion| (criterion, decide(criterion)))
+                    .collect();
+                Ok(Findings::All(answers))
+            }
         }
     };
     Asking {
         model,
         question: criterion.map_or(Question::CheckAll, Question::Check),
         input: &args.input,
-        format: args.format.format,
+        format: &args.format,
+        search: &args.search,
         picture: args.picture.as_deref(),
         answer: &answer,
     }

@@ -1,6 +1,6 @@
 //! `palisade fence`
 
-use super::ask::{Asking, options};
+use super::ask::{Asking, Effort, options};
 use crate::args::{FenceArgs, RepairKind};
 use crate::files::write_whole;
 use crate::input;
@@ -61,8 +61,8 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
         }),
         explain: args.explain,
     };
-    let options = options(model, criterion, false, &args.search);
-    let answer = |program: &Program, control: &Control<'_>| {
+    let answer = |program: &Program, effort: Effort, control: &Control<'_>| {
+        let options = options(model, criterion, false, &args.search, effort);
         let costs = match &file {
             Some(file) => {
                 let unfit = |why| Failure::Message(format!("{}: {why}", args.cost));
@@ -102,7 +102,8 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
         model,
         question: Question::Fence(criterion),
         input: &args.input,
-        format: args.format.format,
+        format: &args.format,
+        search: &args.search,
         picture: None,
         answer: &answer,
     }

@@ -5,6 +5,7 @@ mod check;
 mod export;
 mod fence;
 mod papers;
+mod playground;
 mod reach;
 mod report;
 mod validate;
@@ -22,6 +23,7 @@ pub fn run(command: Command, output: &mut Output) -> Status {
         Command::Export(args) => export::run(&args, output),
         Command::Report(args) => report::run(&args, output),
         Command::Validate(args) => validate::run(&args, output),
+        Command::Playground(args) => playground::run(&args, output),
         Command::Completions(args) => papers::completions(&args, output),
         Command::Man(args) => papers::man(&args, output),
     }

@@ -1,6 +1,6 @@
 //! `palisade reach`
 
-use super::ask::{Asking, options};
+use super::ask::{Asking, Effort, options};
 use crate::args::ReachArgs;
 use crate::output::Output;
 use crate::pairs;
@@ -19,8 +19,8 @@ pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
     if let Some(complaint) = pairs::route_complaint(args.search.route, model, safe) {
         return output.complain(&complaint);
     }
-    let options = options(model, Criterion::Safe, false, &args.search);
-    let answer = |program: &Program, control: &Control<'_>| {
+    let answer = |program: &Program, effort: Effort, control: &Control<'_>| {
+        let options = options(model, Criterion::Safe, false, &args.search, effort);
         check(program, &options, control)
             .map(Findings::One)
             .map_err(Failure::Refused)
@@ -29,7 +29,8 @@ pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
         model,
         question: Question::Reach,
         input: &args.input,
-        format: args.format.format,
+        format: &args.format,
+        search: &args.search,
         picture: args.picture.as_deref(),
         answer: &answer,
     }

@@ -48,7 +48,7 @@ pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
             }
             let _ = output.answer(&format!("{line}\n"));
         }
-        (Format::Sarif, _) => {
+        (Format::Sarif | Format::Github, _) => {
             return output.complain("`validate` answers in the formats `human` and `json`");
         }
     }

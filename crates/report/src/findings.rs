@@ -1,0 +1,244 @@
+//! What there is to be said about places of a FILE, for formats that attach it there.
+
+use crate::columns::{effect, statement};
+use crate::outcome::{Failure, FenceFindings, FileReport, Findings, Question};
+use crate::{cycle, fences, words};
+use palisade_check::{Answer, Refusal, Verdict};
+use palisade_fence::FenceResult;
+use palisade_lang::{LineColumn, Program, Severity, Span};
+use palisade_memory::{Criterion, Model, Witness};
+
+/// Something to be said about a place.
+pub(crate) struct Finding<'a> {
+    pub rule: Rule,
+    pub level: Level,
+    pub place: LineColumn,
+    pub message: String,
+    /// The run that shows it.
+    pub run: Option<(&'a Witness, &'a Program)>,
+}
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rule {
+    /// A criterion must hold.
+    Criterion(Model, Criterion),
+    /// A criterion holds with these fences.
+    Fences(Model, Criterion),
+    /// The text must be a program.
+    Text,
+    /// The question must find an answer.
+    Answer,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Error,
+    Warning,
+    Note,
+}
+
+const BEGINNING: LineColumn = LineColumn { line: 1, column: 1 };
+
+impl Rule {
+    /// As machines call it.
+    pub fn id(self) -> String {
+        match self {
+            Rule::Criterion(model, criterion) => format!("{}/{}", model.name(), criterion.name()),
+            Rule::Fences(model, criterion) => {
+                format!("{}/{}/fence", model.name(), criterion.name())
+            }
+            Rule::Text => "program-text".to_owned(),
+            Rule::Answer => "answer".to_owned(),
+        }
+    }
+
+    /// In a few words, as the title of a finding.
+    pub fn title(self) -> String {
+        match self {
+            Rule::Criterion(model, criterion) => words::violated(model, criterion),
+            Rule::Fences(model, criterion) => {
+                format!("fences that make it {}", words::holds(model, criterion))
+            }
+            Rule::Text => "not a program".to_owned(),
+            Rule::Answer => "no answer".to_owned(),
+        }
+    }
+}
+
+/// Everything to be said about a FILE, in the order of importance.
+pub(crate) fn findings(report: &FileReport) -> Vec<Finding<'_>> {
+    match &report.result {
+        Err(failure) => of_failure(report, failure),
+        Ok(Findings::One(answer)) => of_answer(report, criterion(report.question), answer),
+        Ok(Findings::Fences(found)) => of_fences(report, criterion(report.question), found),
+        Ok(Findings::All(answers)) => answers
+            .iter()
+            .flat_map(|(criterion, answer)| match answer {
+                Ok(answer) => of_answer(report, *criterion, answer),
+                Err(refusal) => vec![of_refusal(report, refusal)],
+            })
+            .collect(),
+    }
+}
+
+fn criterion(question: Question) -> Criterion {
+    match question {
+        Question::Check(criterion) | Question::Fence(criterion) => criterion,
+        Question::Reach | Question::CheckAll => Criterion::Safe,
+    }
+}
+
+fn of_failure<'a>(report: &'a FileReport, failure: &'a Failure) -> Vec<Finding<'a>> {
+    match failure {
+        Failure::Refused(refusal) => vec![of_refusal(report, refusal)],
+        Failure::Message(message) => vec![no_answer(Level::Error, BEGINNING, message.clone())],
+        Failure::Text(source, diagnostics) => diagnostics
+            .iter()
+            .map(|diagnostic| {
+                let help = diagnostic.help.iter();
+                let help: String = help.map(|help| format!(" ({help})")).collect();
+                Finding {
+                    rule: Rule::Text,
+                    level: match diagnostic.severity {
+                        Severity::Error => Level::Error,
+                        Severity::Warning => Level::Warning,
+                    },
+                    place: source.line_column(diagnostic.span.start),
+                    message: format!("{}{help}", diagnostic.message),
+                    run: None,
+                }
+            })
+            .collect(),
+    }
+}
+
+fn of_refusal<'a>(report: &FileReport, refusal: &Refusal) -> Finding<'a> {
+    let place = |span: Span| match &report.program {
+        Some(program) => program.source.line_column(span.start),
+        None => BEGINNING,
+    };
+    let place = refusal.span.map_or(BEGINNING, place);
+    no_answer(Level::Error, place, refusal.message.clone())
+}
+
+fn no_answer<'a>(level: Level, place: LineColumn, message: String) -> Finding<'a> {
+    Finding {
+        rule: Rule::Answer,
+        level,
+        place,
+        message,
+        run: None,
+    }
+}
+
+fn of_answer<'a>(
+    report: &'a FileReport,
+    criterion: Criterion,
+    answer: &'a Answer,
+) -> Vec<Finding<'a>> {
+    match &answer.verdict {
+        Verdict::Holds => Vec::new(),
+        Verdict::Unknown(reason) => {
+            let asked = words::holds(report.model, criterion);
+            let text = format!("whether it is {asked} is not decided: {reason}");
+            vec![no_answer(Level::Warning, BEGINNING, text)]
+        }
+        Verdict::Violated => {
+            let rule = Rule::Criterion(report.model, criterion);
+            let of = |witness| violation(report, rule, rule.title(), witness);
+            answer.witnesses.iter().map(of).collect()
+        }
+    }
+}
+
+fn violation<'a>(
+    report: &'a FileReport,
+    rule: Rule,
+    what: String,
+    witness: &'a Witness,
+) -> Finding<'a> {
+    Finding {
+        rule,
+        level: Level::Error,
+        place: first_place(witness),
+        message: format!("{what}: {}", cycle::summary(witness)),
+        run: report.program.as_ref().map(|program| (witness, program)),
+    }
+}
+
+/// Where to look first: an access of the cycle or pattern, else the last step, else the beginning.
+fn first_place(witness: &Witness) -> LineColumn {
+    let pattern = witness.pattern.iter().flat_map(|p| &p.events);
+    let first = witness
+        .cycle
+        .iter()
+        .chain(pattern)
+        .find_map(|&index| witness.events.get(index))
+        .or(witness.events.last());
+    first.map_or(BEGINNING, |event| LineColumn {
+        line: event.line.max(1),
+        column: event.column.max(1),
+    })
+}
+
+fn of_fences<'a>(
+    report: &'a FileReport,
+    criterion: Criterion,
+    found: &'a FenceFindings,
+) -> Vec<Finding<'a>> {
+    let goal = words::holds(report.model, criterion);
+    match &found.fences.result {
+        FenceResult::None => {
+            let rule = Rule::Criterion(report.model, criterion);
+            let what = format!("no set of fences makes it {goal}");
+            match &found.fences.witness {
+                Some(witness) => vec![violation(report, rule, what, witness)],
+                None => vec![no_answer(Level::Error, BEGINNING, what)],
+            }
+        }
+        FenceResult::Unknown { reason, .. } => {
+            let text = format!("the cheapest fences that make it {goal} are not found: {reason}");
+            vec![no_answer(Level::Warning, BEGINNING, text)]
+        }
+        FenceResult::Optimal(set) => {
+            let Some(program) = &report.program else {
+                return Vec::new();
+            };
+            let note = |(place, text): (LineColumn, String), why: String| Finding {
+                rule: Rule::Fences(report.model, criterion),
+                level: Level::Note,
+                place,
+                message: format!("{text} ({why})"),
+                run: None,
+            };
+            if found.existing.is_some() {
+                let gone = fences::removed(found, set);
+                let why = format!("it is {goal} without this fence");
+                let places = fences::places(program, &gone).into_iter();
+                return places.map(|place| note(place, why.clone())).collect();
+            }
+            let why = format!("with all of them, at a cost of {}, it is {goal}", set.cost);
+            let places = fences::places(program, &set.repairs).into_iter();
+            places.map(|place| note(place, why.clone())).collect()
+        }
+    }
+}
+
+/// The steps of a run: each with its place, and who does what.
+pub(crate) fn steps(witness: &Witness, program: &Program) -> Vec<(LineColumn, String)> {
+    let step = |event: &palisade_memory::Event| {
+        let what = effect(event);
+        let what = match what.is_empty() {
+            true => statement(event, program),
+            false => what,
+        };
+        let place = LineColumn {
+            line: event.line.max(1),
+            column: event.column.max(1),
+        };
+        (place, format!("{}: {what}", event.thread))
+    };
+    witness.events.iter().map(step).collect()
+}
