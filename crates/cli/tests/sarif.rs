@@ -29,8 +29,11 @@ use Holds::{Flag, From, List, Object, OneOf, Text, Texts, Uri};
 
 const LEVELS: &[&str] = &["none", "note", "warning", "error"];
 
-/// The kinds of objects: each property with whether it must be there. The schema allows no others in them.
-const KINDS: &[(&str, &[(&str, bool, Holds)])] = &[
+/// A property: its name, whether it must be there, and what it holds.
+type Property = (&'static str, bool, Holds);
+
+/// The kinds of objects with their properties. The schema allows no others in them.
+const KINDS: &[(&str, &[Property])] = &[
     (
         "sarifLog",
         &[
