@@ -351,6 +351,30 @@ fn orders_and_blocks_are_refused_by_name() {
     assert!(ask(update, false).is_ok());
 }
 
+/// In Trencher's automata a read-modify-write is written as `lock`, read, write, `unlock`.
+#[test]
+fn locked_reads_and_writes_of_automata_are_read_modify_writes() {
+    let automaton = |between: &str| {
+        let thread = |name: &str, own: u32, other: u32| {
+            format!(
+                "thread {name}\ninitial a\ntransition a b write 1 {own}\n{between}\ntransition g h read s {other}\nend\n"
+            )
+        };
+        let text = thread("p", 0, 1) + &thread("q", 1, 0);
+        let source = palisade_lang::Source::new("automaton.txt".to_owned(), text);
+        palisade_lang::parse(&source, &Default::default())
+            .expect("a program")
+            .program
+    };
+    assert_eq!(is_robust(&automaton("transition b g noop")), Some(false));
+    let update = "transition b c lock\ntransition c d read r 5\ntransition d e local r + r 1\n\
+                  transition e f write r 5\ntransition f g unlock";
+    assert_eq!(is_robust(&automaton(update)), Some(true));
+    // Locked, but of two locations: that is no read-modify-write, and has no meaning under RA.
+    let two = update.replace("write r 5", "write r 6");
+    assert_eq!(is_robust(&automaton(&two)), None);
+}
+
 /// Rocker's programs, with the verdict in their first line.
 #[test]
 fn rockers_programs_get_their_verdicts() {

@@ -94,9 +94,20 @@ fn plain_error(file: &str, message: &str, look: Look) -> String {
 fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
     let mut out = answer_headline(report, answer, look);
     match &answer.verdict {
-        Verdict::Unknown(reason) => {
+        Verdict::Unknown(reason) if answer.witnesses.is_empty() => {
             let text = format!("The search ended early: {reason}.");
             out.push_str(&indented(&text, 0, Tone::Plain, look));
+        }
+        // What is known is a violation of something else, which leaves this open.
+        Verdict::Unknown(reason) => {
+            let text = format!("It is left open: {reason}.");
+            out.push_str(&indented(&text, 0, Tone::Plain, look));
+            if let Some(program) = &report.program {
+                for witness in &answer.witnesses {
+                    out.push('\n');
+                    out.push_str(&render_witness(witness, program, look));
+                }
+            }
         }
         Verdict::Holds => {}
         Verdict::Violated => {
@@ -113,7 +124,7 @@ fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
             }
         }
     }
-    if answer.verdict == Verdict::Violated || !answer.notes.is_empty() {
+    if !answer.witnesses.is_empty() || !answer.notes.is_empty() {
         out.push('\n');
     }
     if let Some(harm) = &answer.harm {
