@@ -40,6 +40,8 @@ struct Graph<'a> {
     /// By place: the writes in modification order, behind the initial one.
     mo: Vec<Vec<usize>>,
     events: Vec<Event>,
+    /// Two accesses of a nonatomic location are not in order: what comes behind them has no meaning.
+    racy: bool,
 }
 
 /// Everything that is needed to replay a path.
@@ -75,6 +77,7 @@ impl<'a> Graph<'a> {
             nodes: Vec::new(),
             mo: vec![Vec::new(); program.locations.len() + 1],
             events: Vec::new(),
+            racy: false,
         }
     }
 
@@ -256,6 +259,10 @@ impl<'a> Graph<'a> {
                 *mine |= theirs;
             }
         }
+        self.racy |= nonatomic
+            && self.nodes.iter().zip(&past).any(|(other, seen)| {
+                other.place == place && !seen && (written.is_some() || other.written.is_some())
+            });
         self.nodes.push(Node {
             thread,
             place,
@@ -354,7 +361,7 @@ impl<'a> Graph<'a> {
 }
 
 impl Replay<'_, '_, '_> {
-    /// Builds the witness. `row`: an initial row, with threads at their own places.
+    /// Builds the witness; there is none behind a race. `row`: an initial row, with threads at their own places.
     pub fn witness(
         mut self,
         mut row: Vec<u32>,
@@ -367,6 +374,9 @@ impl Replay<'_, '_, '_> {
         for step in steps {
             let done = self.take(&mut row, step)?;
             graph.add(&done, None);
+        }
+        if graph.racy {
+            return None;
         }
         let mut witness = Witness {
             model: Model::Ra,
