@@ -90,9 +90,8 @@ impl Graph {
         })
     }
 
-    /// Whether release/acquire allows the run with these fences more: each is executed by a thread (the second number) just before the step with the
-    /// first number; of those with the same numbers, the first in the list is executed first.
-    pub fn is_allowed(&self, added: &[(usize, usize)]) -> bool {
+    /// Whether release/acquire allows the run with these changes.
+    pub fn is_allowed(&self, changes: &Changes) -> bool {
         let count = self.steps.len();
         let empty: Past = vec![0; count.div_ceil(64).max(1)];
         let mut pasts: Vec<Past> = vec![empty.clone(); self.threads];
@@ -100,12 +99,15 @@ impl Graph {
         // Fences follow each other: each reads from the one before.
         let mut fences = empty;
         let mut modification: Vec<Vec<usize>> = vec![Vec::new(); self.locations];
+        // What a load that has become a read-modify-write leaves behind is what it has read: the last one that did so.
+        let mut same_value: FxHashMap<(usize, Option<usize>), usize> = FxHashMap::default();
+        let is_changed = |step: usize| changes.rmws.contains(&step);
         let fence = |pasts: &mut Vec<Past>, fences: &mut Past, thread: usize| {
             join(&mut pasts[thread], fences);
             fences.clone_from(&pasts[thread]);
         };
         for at in 0..=count {
-            for (_, thread) in added.iter().filter(|(slot, _)| *slot == at) {
+            for (_, thread) in changes.fences.iter().filter(|(slot, _)| *slot == at) {
                 fence(&mut pasts, &mut fences, *thread);
             }
             let Some(Some(step)) = self.steps.get(at) else {
@@ -122,25 +124,39 @@ impl Graph {
                 .iter()
                 .rposition(|&write| contains(&pasts[step.thread], write))
                 .map_or(0, |index| index + 1);
-            let source = match step.source {
-                None => 0,
-                Some(write) => match order.iter().position(|&other| other == write) {
-                    Some(index) => index + 1,
-                    None => return false,
-                },
+            let (reads, writes) = (step.reads || is_changed(at), step.writes || is_changed(at));
+            let place = |write: Option<usize>| match write {
+                None => Some(0),
+                Some(write) => Some(order.iter().position(|&other| other == write)? + 1),
             };
+            let Some(mut source) = place(step.source) else {
+                return false;
+            };
+            let mut write = step.source;
+            if (writes || source < known)
+                && let Some(&same) = same_value.get(&(location, step.source))
+                && let Some(behind) = place(Some(same))
+            {
+                (source, write) = (behind, Some(same));
+            }
             if source < known {
                 return false;
             }
-            if step.writes {
-                let next = order.get(source).map(|&next| &self.steps[next]);
-                if next.is_some_and(|next| next.as_ref().is_some_and(|next| next.reads)) {
+            if writes {
+                let is_rmw = |next: &usize| {
+                    let next_reads = |next: &Step| next.reads;
+                    is_changed(*next) || self.steps[*next].as_ref().is_some_and(next_reads)
+                };
+                if order.get(source).is_some_and(is_rmw) {
                     return false;
                 }
                 order.insert(source, at);
+                if !step.writes {
+                    same_value.insert((location, step.source), at);
+                }
             }
-            if let Some(write) = step.source
-                && step.reads
+            if let Some(write) = write
+                && reads
                 && step.synchronises
             {
                 let past = past_of[write].clone();
@@ -150,4 +166,14 @@ impl Graph {
         }
         true
     }
+}
+
+/// What is changed in a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    /// Fences more: each is executed by a thread (the second number) just before the step with the first number; of those with the same
+    /// first number, the first in the list is executed first.
+    pub fences: Vec<(usize, usize)>,
+    /// Stores that are exchanges, and loads that add 0, by their numbers.
+    pub rmws: Vec<usize>,
 }

@@ -4,12 +4,12 @@
 //! wrong, is wrong too; what is learned is a clause that all those choices fail to meet, and F among them.
 
 use palisade_check::{Criterion, Model, Witness};
-use palisade_lang::{Instance, Op, Program, Repair};
+use palisade_lang::{Instance, Op, Program, Repair, RmwAction};
 use palisade_memory::EventKind;
 
 use crate::candidates::Candidates;
 use crate::cover::Clause;
-use crate::graph::Graph;
+use crate::graph::{Changes, Graph};
 use crate::passed::{Passed, steps_until};
 
 /// What a violation of the program with the repairs `chosen` says. Nothing where its run cannot be followed.
@@ -102,7 +102,7 @@ impl Lesson<'_> {
     /// buffers are empty whenever a store is executed, so a store or load that becomes a read-modify-write is possible there as well, reads the same
     /// value and leaves the same value behind; and it comes after everything that the store or load came after, and before everything that
     /// it came before. So that does not help. But one that has been chosen may be what makes the run wrong: the
-    /// clause is also met by leaving one of those out.
+    /// clause is also met by leaving one of those out. (An exchange makes no cycle that the store does not make.)
     fn delayed_store(&self) -> Option<Clause> {
         let (store, load) = self.store_and_load()?;
         let name = &self.witness.events.get(load)?.thread;
@@ -135,8 +135,13 @@ impl Lesson<'_> {
                 for step in self.steps(instance, None)? {
                     let here =
                         self.repairs_at(instance, &step, |repair| matches!(repair, Repair::Rmw(_)));
+                    let may_be_needed =
+                        self.witness.pattern.is_some() || !is_exchange(self.op(instance, &step));
                     for repair in here {
                         if self.chosen.contains(&repair) {
+                            if !may_be_needed {
+                                continue;
+                            }
                             not_all.push(repair);
                         } else if step.event.is_some_and(|event| others.contains(&event)) {
                             any.push(repair);
@@ -171,18 +176,23 @@ impl Lesson<'_> {
         })
     }
 
-    /// Release/acquire: fences are events, read-modify-writes of a location of their own, so more of them may be worse.
+    /// Release/acquire: fences are events, read-modify-writes of a location of their own, so more of them may be worse; and so is everything that
+    /// becomes a read-modify-write.
     ///
-    /// Take the execution graph of the run without the chosen fences. With fewer fences it has fewer edges of happens-before, so what release/acquire
-    /// allows it allows with fewer fences, too; with more fences it has more edges, and a cycle stays a cycle. So, for a set S of fences on the
-    /// run that contains the chosen ones, if the graph with S is still allowed, it is a violation for all choices that have the fences in its
-    /// cycle and, of those on the run, only fences of S. The larger S is, the more is learned: it grows greedily, once for each thread,
-    /// whose own fences then come last.
+    /// Take the execution graph of the run. With fewer fences and read-modify-writes it has fewer edges of happens-before (and fewer writes that
+    /// nothing may come between), so what release/acquire allows it allows with fewer of them, too. With more of them it has
+    /// more edges, and a cycle stays a cycle. So, for a set S of repairs on the run that contains the chosen ones: if the graph with S is
+    /// still allowed, it is a violation for all choices that have the repairs that its cycle needs and, of those on the run, only such of
+    /// S. The larger S is, the more is learned: it grows greedily, once for each thread, whose own repairs then come last.
+    ///
+    /// The cycle needs a fence where it goes in or out by another edge than program order, and likewise a load that became a
+    /// read-modify-write. A store that became one it does not need: the other edges that it has as a load, it has as a store.
     fn release_acquire(&self) -> Option<Vec<Clause>> {
         let mut instances = self.program.instances();
         let events = &self.witness.events;
         instances.retain(|i| events.iter().any(|e| e.thread == i.name));
-        // For each repair on the run, where it is: instance, and the events of the same thread before and after it.
+        let is_chosen = |repair: &usize| self.chosen.contains(repair);
+        // Where each repair is on the run.
         let mut passes: Vec<(usize, Pass)> = Vec::new();
         let mut needed = Vec::new();
         for (thread, instance) in instances.iter().enumerate() {
@@ -190,18 +200,17 @@ impl Lesson<'_> {
             let steps = self.steps(instance, None)?;
             for (at, step) in steps.iter().enumerate() {
                 let before = steps[at..].iter().find_map(|s| s.event);
+                let in_cycle = step.event.is_some_and(|event| self.is_in_cycle(event));
                 for repair in self.repairs_at(instance, step, |_| true) {
+                    if is_chosen(&repair) && in_cycle && !is_exchange(self.op(instance, step)) {
+                        needed.push(repair);
+                    }
                     let pass = Pass {
                         thread,
                         after,
                         before: before.unwrap_or(events.len()),
+                        event: step.event,
                     };
-                    if self.chosen.contains(&repair)
-                        && matches!(self.op(instance, step), Op::Fence(_))
-                        && step.event.is_some_and(|event| self.is_in_cycle(event))
-                    {
-                        needed.push(repair);
-                    }
                     passes.push((repair, pass));
                 }
                 after = step.event.or(after);
@@ -210,28 +219,17 @@ impl Lesson<'_> {
         let mut passed: Vec<usize> = passes.iter().map(|(repair, _)| *repair).collect();
         passed.sort();
         passed.dedup();
-        let is_fence = |repair: &usize| {
-            !matches!(
-                self.candidates.all[*repair].repair,
-                Repair::Rmw(_) | Repair::SeqCst(_)
-            )
-        };
-        let chosen = |repair: &usize| self.chosen.contains(repair);
         let whole_run = Clause {
-            any: passed.iter().copied().filter(|r| !chosen(r)).collect(),
-            not_all: passed.iter().copied().filter(chosen).collect(),
+            any: passed.iter().copied().filter(|r| !is_chosen(r)).collect(),
+            not_all: passed.iter().copied().filter(is_chosen).collect(),
         };
         let names: Vec<&str> = instances.iter().map(|i| i.name.as_str()).collect();
+        let nothing = Changes::default();
         let graph = match Graph::new(self.program, self.witness, &names) {
-            Some(graph) if !self.witness.cycle.is_empty() && graph.is_allowed(&[]) => graph,
+            Some(graph) if !self.witness.cycle.is_empty() && graph.is_allowed(&nothing) => graph,
             // A race, or something that is not looked at more closely.
             _ => return Some(vec![whole_run]),
         };
-        let not_all: Vec<usize> = passed
-            .iter()
-            .copied()
-            .filter(|r| chosen(r) && (needed.contains(r) || !is_fence(r)))
-            .collect();
         let mut clauses = Vec::new();
         for last in 0..instances.len() {
             let is_late = |repair: &usize| {
@@ -241,24 +239,21 @@ impl Lesson<'_> {
             let (late, early): (Vec<usize>, Vec<usize>) = passed
                 .iter()
                 .copied()
-                .filter(|repair| !chosen(repair))
+                .filter(|repair| !is_chosen(repair))
                 .partition(is_late);
-            let mut added: Vec<(usize, usize)> = Vec::new();
+            let mut changes = Changes::default();
             let mut any = Vec::new();
             for repair in early.into_iter().chain(late) {
                 let of = passes.iter().filter(|(r, _)| *r == repair);
-                let grown = match is_fence(&repair) {
-                    true => with_all(&graph, &added, of.map(|(_, pass)| pass)),
-                    false => None,
-                };
-                match grown {
-                    Some(grown) => added = grown,
+                let is_rmw = matches!(self.candidates.all[repair].repair, Repair::Rmw(_));
+                match with_all(&graph, &changes, is_rmw, of.map(|(_, pass)| pass)) {
+                    Some(grown) => changes = grown,
                     None => any.push(repair),
                 }
             }
             clauses.push(Clause {
                 any,
-                not_all: not_all.clone(),
+                not_all: needed.clone(),
             });
         }
         Some(clauses)
@@ -273,31 +268,45 @@ impl Lesson<'_> {
     }
 }
 
-/// Where a fence would be executed.
+fn is_exchange(op: &Op) -> bool {
+    let Op::Rmw { action, .. } = op else {
+        return false;
+    };
+    matches!(action, RmwAction::Exchange(_))
+}
+
+/// Where a repair is on a run.
 struct Pass {
     thread: usize,
     /// Behind this event of its thread …
     after: Option<usize>,
     /// … and before this one.
     before: usize,
+    /// The event itself, for an access.
+    event: Option<usize>,
 }
 
-/// The fences `added` and one more for each pass, somewhere where the graph is still allowed.
+/// The changes and one more for each pass, fences somewhere where the graph is still allowed.
 fn with_all<'p>(
     graph: &Graph,
-    added: &[(usize, usize)],
+    changes: &Changes,
+    is_rmw: bool,
     passes: impl Iterator<Item = &'p Pass>,
-) -> Option<Vec<(usize, usize)>> {
-    let mut added = added.to_vec();
+) -> Option<Changes> {
+    let mut changes = changes.clone();
     for pass in passes {
+        if is_rmw {
+            changes.rmws.push(pass.event?);
+            continue;
+        }
         let first = pass.after.map_or(0, |event| event + 1);
         let slot = (first..=pass.before).rev().find(|&slot| {
-            added.push((slot, pass.thread));
-            let allowed = graph.is_allowed(&added);
-            added.pop();
+            changes.fences.push((slot, pass.thread));
+            let allowed = graph.is_allowed(&changes);
+            changes.fences.pop();
             allowed
         })?;
-        added.push((slot, pass.thread));
+        changes.fences.push((slot, pass.thread));
     }
-    Some(added)
+    (!is_rmw || graph.is_allowed(&changes)).then_some(changes)
 }

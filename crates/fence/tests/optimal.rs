@@ -251,16 +251,15 @@ fn shaped(rng: &mut Rng) -> String {
     text
 }
 
-#[test]
-fn release_acquire_around_rwc_and_iriw() {
+fn around_rwc_and_iriw(seed: u64, kinds: Kinds, wanted: u64) {
     let options = Options::new(Model::Ra, Criterion::Robust);
     let mut seen = Seen::default();
-    let mut rng = Rng::with_seed(5);
-    while seen.programs < 1000 {
+    let mut rng = Rng::with_seed(seed);
+    while seen.programs < wanted {
         let text = shaped(&mut rng);
         let program = program(&text);
         let costs = random_costs(&mut rng, &program);
-        let candidates = Candidates::new(&program, Kinds::FENCES, &costs);
+        let candidates = Candidates::new(&program, kinds, &costs);
         if candidates.all().len() < MOST_CANDIDATES - 2 {
             agree(&mut seen, &candidates, &options, &text);
         }
@@ -268,6 +267,18 @@ fn release_acquire_around_rwc_and_iriw() {
     println!("{seen:?}");
     assert!(seen.needed * 4 >= seen.programs, "{seen:?}");
 }
+
+#[test]
+fn release_acquire_around_rwc_and_iriw() {
+    around_rwc_and_iriw(5, Kinds::FENCES, 1000);
+    around_rwc_and_iriw(6, RMW, 300);
+}
+
+const RMW: Kinds = Kinds {
+    fence: false,
+    rmw: true,
+    order: false,
+};
 
 /// Read-modify-writes and orders instead of fences, or beside them.
 #[test]
@@ -282,15 +293,10 @@ fn other_repairs() {
         rmw: true,
         order: true,
     };
-    let rmw = Kinds {
-        fence: false,
-        rmw: true,
-        order: false,
-    };
     let tso = [Criterion::Robust, Criterion::Trf, Criterion::Persistent];
     for (criterion, programs) in tso.into_iter().zip([300, 300, 300]) {
         random_programs(Model::Tso, criterion, &few, all, programs);
-        random_programs(Model::Tso, criterion, &SMALL, rmw, 2 * programs);
+        random_programs(Model::Tso, criterion, &SMALL, RMW, 2 * programs);
     }
     let ra = Shape {
         blocks: false,
@@ -308,7 +314,7 @@ fn other_repairs() {
         },
         300,
     );
-    random_programs(Model::Ra, Criterion::Robust, &ra, rmw, 600);
+    random_programs(Model::Ra, Criterion::Robust, &ra, RMW, 600);
 }
 
 /// A load that becomes a read-modify-write may do harm even under TSO.
