@@ -5,7 +5,7 @@ use crate::look::{Look, Tone, cut, harmless};
 use crate::outcome::{FenceFindings, FileReport, Question};
 use crate::{text, words};
 use palisade_fence::{Candidate, FenceResult, Fences, RepairSet};
-use palisade_lang::{LineColumn, Op, PlaceKind, Program, Repair, Span};
+use palisade_lang::{LineColumn, Op, PlaceKind, Program, Repair};
 use palisade_memory::{Criterion, Witness};
 use serde::Serialize;
 
@@ -58,15 +58,9 @@ pub(crate) fn lines<'a>(
 
 /// Of the program's own fences, those that are not in a set.
 pub(crate) fn removed(findings: &FenceFindings, kept: &RepairSet) -> Vec<Candidate> {
-    let stays = |span: Span| kept.repairs.iter().any(|c| c.repair == Repair::Keep(span));
+    let stays = |fence: &Candidate| kept.repairs.iter().any(|c| c.repair == fence.repair);
     let existing = findings.existing.iter().flatten();
-    existing
-        .filter(|span| !stays(**span))
-        .map(|span| Candidate {
-            repair: Repair::Keep(*span),
-            cost: 0,
-        })
-        .collect()
+    existing.filter(|fence| !stays(fence)).copied().collect()
 }
 
 /// The answer for people.
@@ -178,9 +172,13 @@ fn render_explanations(report: &FileReport, found: &Fences, look: Look) -> Strin
         return out;
     };
     for (repair, witness) in &found.explanations {
-        let line = repair_line(program, *repair);
-        let title = format!("\nWithout the one in {line}, this happens:");
-        out.push_str(&look.paint(Tone::Strong, &title));
+        let what = match repair {
+            Repair::Fence(_) | Repair::Keep(_) => "Without the fence of",
+            Repair::Rmw(_) | Repair::SeqCst(_) => "Without what is done at",
+        };
+        let title = format!("{what} {}:", repair_line(program, *repair));
+        out.push('\n');
+        out.push_str(&look.paint(Tone::Strong, &cut(&title, look.width)));
         out.push_str("\n\n");
         out.push_str(&text::render_witness(witness, program, look));
         out.push('\n');
@@ -193,6 +191,7 @@ fn render_all_sets(report: &FileReport, found: &Fences, look: Look) -> String {
     let Some(all) = &found.all else {
         return out;
     };
+    out.push('\n');
     for (at, set) in all.sets.iter().enumerate() {
         let title = format!(
             "\nSet {} of {}, at cost {}:",
@@ -202,7 +201,7 @@ fn render_all_sets(report: &FileReport, found: &Fences, look: Look) -> String {
         );
         out.push_str(&look.paint(Tone::Strong, &title));
         match set.repairs.is_empty() {
-            true => out.push_str(" nothing\n"),
+            true => out.push_str(" nothing\n\n"),
             false => out.push_str(&list(report, &set.repairs, look)),
         }
     }

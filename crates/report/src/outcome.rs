@@ -1,8 +1,8 @@
 //! What was asked about one FILE, and what came out.
 
 use palisade_check::{Answer, Refusal, Verdict};
-use palisade_fence::{FenceResult, Fences};
-use palisade_lang::{Diagnostic, Program, Source, Span};
+use palisade_fence::{Candidate, FenceResult, Fences};
+use palisade_lang::{Diagnostic, Program, Source};
 use palisade_memory::{Criterion, Model};
 
 /// What was asked about one FILE, and what came out.
@@ -49,8 +49,8 @@ pub enum Findings {
 pub struct FenceFindings {
     /// The fences.
     pub fences: Fences,
-    /// Where it was asked which of the program's own fences can go: all of them.
-    pub existing: Option<Vec<Span>>,
+    /// Where it was asked which of the program's own fences can go: all of them, also those that must go (at no cost).
+    pub existing: Option<Vec<Candidate>>,
     /// The program's text with them; why it cannot be written where it cannot. `None` where nothing is to be changed.
     pub text: Option<Result<String, String>>,
     /// Whether the text was written back.

@@ -8,7 +8,8 @@ use crate::output::Output;
 use crate::pairs;
 use palisade_check::{Control, Options, Verdict};
 use palisade_fence::{
-    Bounds, Candidates, CostFile, Costs, FenceResult, Kinds, Profile, RepairSet, Wishes, fences,
+    Bounds, Candidate, Candidates, CostFile, Costs, FenceResult, Kinds, Profile, RepairSet, Wishes,
+    fences,
 };
 use palisade_lang::{
     ParseOptions, Program, Repair, Source, Span, parse, repaired_text, text_without_fences,
@@ -77,7 +78,7 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
             false => Candidates::new(program, kinds, &costs),
         };
         let fences = fences(&candidates, &options, &wishes, control).map_err(Failure::Refused)?;
-        let existing = args.reduce.then(|| program.existing_fences());
+        let existing = args.reduce.then(|| existing_fences(program, &candidates));
         let text = match &fences.result {
             FenceResult::Optimal(set) => changed_text(program, set, existing.as_deref()),
             _ => None,
@@ -123,18 +124,36 @@ fn read_costs(path: &str) -> Result<CostFile, String> {
 pub(super) fn changed_text(
     program: &Program,
     set: &RepairSet,
-    existing: Option<&[Span]>,
+    existing: Option<&[Candidate]>,
 ) -> Option<Result<String, String>> {
     let repairs: Vec<Repair> = set.repairs.iter().map(|c| c.repair).collect();
     match existing {
         None if repairs.is_empty() => None,
         None => Some(repaired_text(program, &repairs)),
         Some(existing) => {
-            let mut gone = existing.to_vec();
-            gone.retain(|span| !repairs.contains(&Repair::Keep(*span)));
+            let gone: Vec<Span> = existing
+                .iter()
+                .filter(|fence| !repairs.contains(&fence.repair))
+                .map(|fence| program.site(fence.repair).span)
+                .collect();
             (!gone.is_empty()).then(|| text_without_fences(program, &gone))
         }
     }
+}
+
+/// The program's own fences. Those that must go are no candidates.
+fn existing_fences(program: &Program, candidates: &Candidates) -> Vec<Candidate> {
+    let cost = |repair: Repair| {
+        let mut all = candidates.all().iter();
+        all.find(|c| c.repair == repair).map_or(0, |c| c.cost)
+    };
+    let repairs = program.existing_fences().into_iter().map(Repair::Keep);
+    repairs
+        .map(|repair| Candidate {
+            repair,
+            cost: cost(repair),
+        })
+        .collect()
 }
 
 /// Writes the new text over the old one, once it has been found to hold.
