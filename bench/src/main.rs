@@ -3,6 +3,7 @@
 //! `cargo run --release -p bench -- TABLE [ARGUMENT…]`; without a table, says which there are.
 
 mod expected;
+mod fence;
 mod measure;
 mod persist;
 mod ra;
@@ -16,6 +17,11 @@ use std::process::ExitCode;
 type Table = (&'static str, &'static str, fn(&[String]) -> ExitCode);
 
 const TABLES: &[Table] = &[
+    (
+        "fence",
+        "the cheapest fences, beside Trencher and Persist (paper 000, Table 2; paper 004, Table 1)",
+        fence::table,
+    ),
     (
         "ra",
         "robustness against release/acquire, beside Rocker (paper 003, Fig. 7)",
