@@ -2,6 +2,7 @@
 //!
 //! One function answers every question: [`check`].
 
+mod certificate;
 pub mod counted;
 mod drf;
 mod harm;
@@ -17,6 +18,7 @@ mod tso;
 mod verdict;
 mod weave;
 
+pub use certificate::{CERTIFIED, NoCertificate, certificate};
 pub use harm::harm;
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};

@@ -49,7 +49,7 @@ pub enum Command {
     /// The page is one file that fetches nothing. Exit status: 0 the page is written, whatever the verdicts; 2 some FILE could not be
     /// analysed (the page says so), or the page could not be written.
     Report(ReportArgs),
-    /// Replay a witness against its program, with code that shares nothing with the search.
+    /// Check a witness or a certificate against its program, with code that shares nothing with the search.
     Validate(ValidateArgs),
     /// Serve a page on this machine with an editor, and the verdict and the picture beside it as you type.
     Playground(PlaygroundArgs),
@@ -81,6 +81,13 @@ pub struct CheckArgs {
     /// For one FILE, and one criterion. Nothing is written where nothing is violated. A .png needs `rsvg-convert`, `resvg` or `inkscape`.
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub picture: Option<PathBuf>,
+
+    /// Where the criterion holds, write a certificate that `palisade validate` can check.
+    ///
+    /// For one FILE, and one criterion. It is the set of states of a walk without reductions, so it takes more time and memory than the
+    /// answer. Nothing is written where the criterion does not hold.
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub certificate: Option<PathBuf>,
 
     #[command(flatten)]
     pub format: FormatArgs,
@@ -231,7 +238,7 @@ pub struct ValidateArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
 
-    /// The witness, or a whole line that `check --format json` printed; `-` reads standard input.
+    /// The witness, or a whole line that `check --format json` printed, or what `check --certificate` wrote; `-` reads standard input.
     #[arg(value_name = "WITNESS.json", value_hint = ValueHint::FilePath)]
     pub witness: PathBuf,
 

@@ -1,10 +1,18 @@
 //! Writing files whole or not at all.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Writes beside the file and renames, so that nobody ever finds half of it.
 pub fn write_whole(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    write_whole_with(path, |out| out.write_all(content))
+}
+
+/// The same for content that is made while it is written. Where that fails, the file stays as it was.
+pub fn write_whole_with<T>(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<T>,
+) -> std::io::Result<T> {
     // A link stays a link: what it leads to is replaced.
     let target = match path.canonicalize() {
         Ok(target) => target,
@@ -17,7 +25,10 @@ pub fn write_whole(path: &Path, content: &[u8]) -> std::io::Result<()> {
     }
     // A device or a pipe cannot be replaced, only written to.
     if old.as_ref().is_some_and(|old| !old.is_file()) {
-        return std::fs::write(&target, content);
+        let mut out = BufWriter::new(std::fs::File::create(&target)?);
+        let written = write(&mut out)?;
+        out.flush()?;
+        return Ok(written);
     }
     let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -30,14 +41,16 @@ pub fn write_whole(path: &Path, content: &[u8]) -> std::io::Result<()> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(directory)?;
-    file.write_all(content)?;
+    let file = builder.tempfile_in(directory)?;
+    let mut out = BufWriter::new(file);
+    let written = write(&mut out)?;
+    let file = out.into_inner().map_err(std::io::Error::from)?;
     if let Some(old) = old {
         file.as_file().set_permissions(old.permissions())?;
     }
     file.as_file().sync_all()?;
     file.persist(&target)?;
-    Ok(())
+    Ok(written)
 }
 
 #[cfg(test)]
@@ -50,6 +63,13 @@ mod tests {
         let path = directory.path().join("a.svg");
         write_whole(&path, b"one").unwrap();
         write_whole(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+        let failed = write_whole_with(&path, |out| {
+            out.write_all(b"half of")?;
+            Err::<(), _>(std::io::Error::other("no more room"))
+        });
+        assert!(failed.is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
         assert!(write_whole(directory.path(), b"x").is_err());

@@ -2,17 +2,20 @@
 //!
 //! [`validate`] believes nothing that a witness says: it runs the program with the plain machine of the witness's model, keeps all ways in
 //! which the program could have taken the listed steps (what need not be listed happens silently), derives the relations from the run
-//! again, and checks the cycle or the pattern by its definition (see [`Witness`] and [`PatternKind`]). It shares no code with any search.
+//! again, and checks the cycle or the pattern by its definition (see [`Witness`] and [`PatternKind`]). [`validate_certificate`] does the same for
+//! the answer "holds". Neither shares code with any search.
 //!
 //! [`states()`] follows a witness in the same way and shows the state after each step.
 
 mod cycle;
 mod fragile;
+mod holds;
 mod patterns;
 mod replay;
 pub mod states;
 
 use cycle::Trace;
+pub use holds::{Certified, Rejected, validate_certificate};
 use palisade_lang::{Copies, Program};
 use palisade_memory::ra_accepts::with_seqcst_fences;
 use palisade_memory::{

@@ -1,6 +1,7 @@
 //! `palisade check`
 
 use super::ask::{Asking, Effort, options};
+use super::certificate::Wanted;
 use crate::args::CheckArgs;
 use crate::output::Output;
 use crate::pairs;
@@ -24,6 +25,13 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
     if let Some(complaint) = pairs::route_complaint(args.search.route, model, criterion) {
         return output.complain(&complaint);
     }
+    let wanted = match &args.certificate {
+        None => None,
+        Some(path) => match Wanted::new(path, model, criterion, args) {
+            Ok(wanted) => Some(wanted),
+            Err(complaint) => return output.complain(&complaint),
+        },
+    };
     let answer = |program: &Program, effort: Effort, control: &Control<'_>| {
         let decide = |criterion| -> Result<Answer, Refusal> {
             let options = options(model, criterion, args.all, &args.search, effort);
@@ -39,9 +47,14 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
             Ok(answer)
         };
         match criterion {
-            Some(criterion) => decide(criterion)
-                .map(Findings::One)
-                .map_err(Failure::Refused),
+            Some(criterion) => {
+                let mut answer = decide(criterion).map_err(Failure::Refused)?;
+                if let Some(wanted) = &wanted {
+                    let options = options(model, criterion, args.all, &args.search, effort);
+                    wanted.write(program, options, control, &mut answer);
+                }
+                Ok(Findings::One(answer))
+            }
             None => {
                 let answers: Vec<(Criterion, Result<Answer, Refusal>)> = pairs::criteria(model)
                     .into_iter()
@@ -51,7 +64,7 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
             }
         }
     };
-    Asking {
+    let asked = Asking {
         model,
         question: criterion.map_or(Question::CheckAll, Question::Check),
         input: &args.input,
@@ -60,5 +73,7 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
         picture: args.picture.as_deref(),
         answer: &answer,
     }
-    .run(output)
+    .run(output);
+    let written = wanted.map_or(Status::Holds, |wanted| wanted.status(output));
+    asked.max(written)
 }

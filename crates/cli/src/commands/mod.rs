@@ -1,6 +1,7 @@
 //! One module per command; each ends with the status that the process exits with.
 
 mod ask;
+mod certificate;
 mod check;
 mod export;
 mod fence;

@@ -1,13 +1,20 @@
-//! `palisade validate`
+//! `palisade validate`: witnesses, and certificates.
 
+use super::certificate::{certificate, open};
 use crate::args::{Format, ValidateArgs};
 use crate::input;
 use crate::output::Output;
 use palisade_lang::Program;
 use palisade_memory::Witness;
 use palisade_report::{Failure, Status, diagnostics, words};
-use palisade_validate::{Invalid, validate};
+use palisade_validate::{Certified, Invalid, Rejected, validate, validate_certificate};
 use serde_json::{Value, json};
+
+/// What was shown.
+enum Shown {
+    Violated(Witness),
+    Holds(Certified),
+}
 
 pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
     let outcome = outcome(args);
@@ -18,10 +25,21 @@ pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
         Err(failure) => (Status::Error, "error", Some(failure.reason())),
     };
     match (args.format, &outcome) {
-        (Format::Human, Ok(Ok(witness))) => {
+        (Format::Human, Ok(Ok(Shown::Holds(certified)))) => {
             let text = format!(
-                "{file}: valid: the witness shows that it is {}\n",
-                words::violated(witness.model, witness.criterion)
+                "{file}: valid: the certificate shows that it is {}; {} states\n",
+                words::holds(certified.model, certified.criterion),
+                certified.states
+            );
+            let _ = output.answer(&text);
+        }
+        (Format::Human, Ok(Ok(Shown::Violated(witness)))) => {
+            let text = format!(
+                "{file}: valid: the witness shows that it {}\n",
+                match words::violated(witness.model, witness.criterion) {
+                    has if has.starts_with("has ") => has,
+                    not => format!("is {not}"),
+                }
             );
             let _ = output.answer(&text);
         }
@@ -46,6 +64,11 @@ pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
             {
                 line["event"] = (*event).into();
             }
+            if let Ok(Ok(Shown::Holds(certified))) = &outcome {
+                line["model"] = certified.model.name().into();
+                line["criterion"] = certified.criterion.name().into();
+                line["states"] = certified.states.into();
+            }
             let _ = output.answer(&format!("{line}\n"));
         }
         (Format::Sarif | Format::Github, _) => {
@@ -55,14 +78,21 @@ pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
     status
 }
 
-/// The witness if it is one, or why not; a failure where the question cannot even be asked.
-fn outcome(args: &ValidateArgs) -> Result<Result<Witness, Invalid>, Failure> {
+/// What the witness or certificate shows, or why it shows nothing; a failure where the question cannot even be asked.
+fn outcome(args: &ValidateArgs) -> Result<Result<Shown, Invalid>, Failure> {
     let input = input::read(&args.file, &args.reading).map_err(|failure| match failure {
         Failure::Message(message) => {
             Failure::Message(format!("{}: {message}", args.file.display()))
         }
         other => other,
     })?;
+    if let Some(file) = certificate(&args.witness).map_err(|e| unusable(args, &e))? {
+        return match validate_certificate(&input.program, || open(&file)) {
+            Ok(certified) => Ok(Ok(Shown::Holds(certified))),
+            Err(Rejected::Invalid(invalid)) => Ok(Err(invalid)),
+            Err(Rejected::Unusable(message)) => Err(unusable(args, &message)),
+        };
+    }
     let witnesses = witnesses(args)?;
     let mut last = None;
     for witness in witnesses {
@@ -72,7 +102,7 @@ fn outcome(args: &ValidateArgs) -> Result<Result<Witness, Invalid>, Failure> {
         }
     }
     let nothing = || unusable(args, "there is no witness in it");
-    last.map(Ok).ok_or_else(nothing)
+    last.map(|w| Ok(Shown::Violated(w))).ok_or_else(nothing)
 }
 
 fn check_one(program: &Program, witness: Witness) -> Result<Witness, Invalid> {

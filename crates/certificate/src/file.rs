@@ -1,0 +1,297 @@
+//! The file.
+
+use crate::numbers::put;
+use crate::sorter::Sorted;
+use palisade_lang::Program;
+use palisade_memory::{Criterion, Model};
+use sha2::{Digest, Sha256};
+use std::io::{self, BufRead, Read, Write};
+
+/// How a certificate begins.
+pub const MAGIC: &str = "palisade certificate 1\n";
+
+/// Longer states are refused when they are read: a file must not be able to ask for any amount of memory.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What a certificate is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The model.
+    pub model: Model,
+    /// The criterion.
+    pub criterion: Criterion,
+    /// On which locations races count.
+    pub locations: Locations,
+    /// The hash of the program.
+    pub program: String,
+}
+
+/// On which locations races count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locations {
+    /// On those that are declared `nonatomic`, or on all where none is.
+    Declared,
+    /// On all.
+    All,
+}
+
+impl Header {
+    /// The header of a certificate for this question.
+    pub fn new(
+        program: &Program,
+        model: Model,
+        criterion: Criterion,
+        locations: Locations,
+    ) -> Header {
+        Header {
+            model,
+            criterion,
+            locations,
+            program: hash(program),
+        }
+    }
+
+    /// The beginning of the file.
+    pub fn to_text(&self) -> String {
+        let locations = match self.locations {
+            Locations::Declared => "declared",
+            Locations::All => "all",
+        };
+        format!(
+            "{MAGIC}model {}\ncriterion {}\nlocations {locations}\nprogram {}\n\n",
+            self.model.name(),
+            self.criterion.name(),
+            self.program
+        )
+    }
+
+    fn parse(lines: &[String]) -> Option<Header> {
+        let [model, criterion, locations, program, empty] = lines else {
+            return None;
+        };
+        let models = [Model::Sc, Model::Tso, Model::Ra];
+        let criteria = [
+            Criterion::Safe,
+            Criterion::Drf,
+            Criterion::Trf,
+            Criterion::Robust,
+            Criterion::Persistent,
+        ];
+        let model = model.strip_prefix("model ")?;
+        let criterion = criterion.strip_prefix("criterion ")?;
+        let header = Header {
+            model: models.into_iter().find(|m| m.name() == model)?,
+            criterion: criteria.into_iter().find(|c| c.name() == criterion)?,
+            locations: match locations.strip_prefix("locations ")? {
+                "declared" => Locations::Declared,
+                "all" => Locations::All,
+                _ => return None,
+            },
+            program: program.strip_prefix("program ")?.to_owned(),
+        };
+        empty.is_empty().then_some(header)
+    }
+}
+
+/// The hash of a program: of its text, its language and its domain.
+fn hash(program: &Program) -> String {
+    let mut hash = Sha256::new();
+    hash.update(format!("{:?} {:?}\n", program.language, program.domain));
+    hash.update(program.source.text());
+    let digest = hash.finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a certificate and says how many states it has.
+pub fn write(header: &Header, states: &mut Sorted, out: &mut dyn Write) -> io::Result<u64> {
+    out.write_all(header.to_text().as_bytes())?;
+    let mut last: Vec<u8> = Vec::new();
+    let mut lengths = Vec::new();
+    let mut count = 0;
+    while let Some(state) = states.next()? {
+        let shared = last.iter().zip(state).take_while(|(a, b)| a == b).count();
+        lengths.clear();
+        put(shared as u64, &mut lengths);
+        put((state.len() - shared) as u64, &mut lengths);
+        out.write_all(&lengths)?;
+        out.write_all(&state[shared..])?;
+        last.clear();
+        last.extend_from_slice(state);
+        count += 1;
+    }
+    lengths.clear();
+    put(0, &mut lengths);
+    put(0, &mut lengths);
+    put(count, &mut lengths);
+    out.write_all(&lengths)?;
+    Ok(count)
+}
+
+/// Why a file cannot be read as a certificate.
+#[derive(Debug)]
+pub struct Unusable(pub String);
+
+impl Unusable {
+    fn because(message: &str) -> Self {
+        Unusable(message.to_owned())
+    }
+}
+
+impl From<io::Error> for Unusable {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Unusable::because("the certificate is cut short"),
+            _ => Unusable(format!("cannot be read: {error}")),
+        }
+    }
+}
+
+/// Reads a certificate, state by state.
+pub struct Reader<R> {
+    input: R,
+    /// What it is about.
+    pub header: Header,
+    state: Vec<u8>,
+    count: u64,
+    ended: bool,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads the header.
+    pub fn new(mut input: R) -> Result<Self, Unusable> {
+        let mut lines = Vec::new();
+        for _ in 0..6 {
+            let mut line = Vec::new();
+            (&mut input).take(200).read_until(b'\n', &mut line)?;
+            let line = String::from_utf8(line).ok();
+            let line = line.and_then(|l| l.strip_suffix('\n').map(str::to_owned));
+            lines.push(line.ok_or_else(|| Unusable::because("is not a certificate"))?);
+        }
+        if format!("{}\n", lines[0]) != MAGIC {
+            return Err(Unusable::because(
+                "is not a certificate that this version knows",
+            ));
+        }
+        let header = Header::parse(&lines[1..])
+            .ok_or_else(|| Unusable::because("the certificate does not say what it is about"))?;
+        Ok(Reader {
+            input,
+            header,
+            state: Vec::new(),
+            count: 0,
+            ended: false,
+        })
+    }
+
+    /// The next state; `None` at the end, which must be the end of the file.
+    pub fn next(&mut self) -> Result<Option<&[u8]>, Unusable> {
+        if self.ended {
+            return Ok(None);
+        }
+        let shared = self.number()?;
+        let length = self.number()?;
+        if (shared, length) == (0, 0) {
+            let right = self.number()? == self.count;
+            let mut more = [0];
+            if !right || self.input.read(&mut more)? != 0 {
+                return Err(Unusable::because(
+                    "the certificate does not end as it should",
+                ));
+            }
+            self.ended = true;
+            return Ok(None);
+        }
+        if shared > self.state.len() as u64 || length > MOST_BYTES {
+            return Err(Unusable::because("the certificate is damaged"));
+        }
+        let shared = shared as usize;
+        let before = self.state.split_off(shared);
+        let mut behind = vec![0; length as usize];
+        self.input.read_exact(&mut behind)?;
+        // Ascending order is what makes looking for a state by merging right.
+        if self.count > 0 && behind <= before {
+            return Err(Unusable::because("the states are not in ascending order"));
+        }
+        self.state.extend_from_slice(&behind);
+        self.count += 1;
+        Ok(Some(&self.state))
+    }
+
+    /// How many states have been read.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn number(&mut self) -> Result<u64, Unusable> {
+        let mut number = 0u64;
+        for shift in (0..63).step_by(7) {
+            let mut byte = [0];
+            self.input.read_exact(&mut byte)?;
+            number |= u64::from(byte[0] & 0x7f) << shift;
+            if byte[0] & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(Unusable::because("the certificate is damaged"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sorter;
+
+    fn example() -> (Header, Vec<u8>) {
+        let header = Header {
+            model: Model::Sc,
+            criterion: Criterion::Safe,
+            locations: Locations::Declared,
+            program: "ab".repeat(32),
+        };
+        let mut sorter = Sorter::default();
+        for state in [&b"one"[..], b"two", b"twofold", b"three", b"two"] {
+            sorter.push(state).unwrap();
+        }
+        let mut file = Vec::new();
+        write(&header, &mut sorter.finish().unwrap(), &mut file).unwrap();
+        (header, file)
+    }
+
+    fn read(file: &[u8]) -> Result<Vec<Vec<u8>>, Unusable> {
+        let mut reader = Reader::new(file)?;
+        let mut states = Vec::new();
+        while let Some(state) = reader.next()? {
+            states.push(state.to_vec());
+        }
+        Ok(states)
+    }
+
+    #[test]
+    fn there_and_back() {
+        let (header, file) = example();
+        assert_eq!(Reader::new(&file[..]).unwrap().header, header);
+        let states: [&[u8]; 4] = [b"one", b"three", b"two", b"twofold"];
+        assert_eq!(read(&file).unwrap(), states);
+    }
+
+    #[test]
+    fn what_is_cut_or_longer_is_refused() {
+        let (_, file) = example();
+        for end in 0..file.len() {
+            assert!(read(&file[..end]).is_err(), "{end}");
+        }
+        assert!(read(&[&file[..], b"x"].concat()).is_err());
+    }
+
+    #[test]
+    fn no_change_of_a_byte_makes_it_fall_over() {
+        let (_, file) = example();
+        for at in 0..file.len() {
+            for byte in [0, 1, 0x7f, 0x80, 0xff] {
+                let mut changed = file.clone();
+                changed[at] = byte;
+                let _ = read(&changed);
+            }
+        }
+    }
+}

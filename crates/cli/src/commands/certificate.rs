@@ -1,0 +1,166 @@
+//! Certificates as files: written by `check --certificate`, read by `validate`.
+
+use crate::args::CheckArgs;
+use crate::files::write_whole_with;
+use crate::input::{self, is_stdin};
+use crate::output::Output;
+use palisade_certificate::{Header, Locations, MAGIC, Reader, Sorter, Unusable, encode, write};
+use palisade_check::{CERTIFIED, Control, NoCertificate, Options};
+use palisade_lang::Program;
+use palisade_memory::{Criterion, Model};
+use palisade_report::{Answer, Status, Verdict};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Mutex;
+
+/// A certificate that is wanted.
+pub struct Wanted<'a> {
+    path: &'a Path,
+    /// What went wrong, and what that means for the exit status.
+    trouble: Mutex<Option<(Status, String)>>,
+}
+
+impl<'a> Wanted<'a> {
+    /// What is wrong with wanting one.
+    pub fn new(
+        path: &'a Path,
+        model: Model,
+        criterion: Option<Criterion>,
+        args: &CheckArgs,
+    ) -> Result<Self, String> {
+        let Some(criterion) = criterion else {
+            return Err("`--certificate` needs one criterion".to_owned());
+        };
+        if !CERTIFIED.contains(&(model, criterion)) {
+            let known: Vec<String> = CERTIFIED
+                .iter()
+                .map(|(model, criterion)| format!("{} under {}", criterion.name(), model.name()))
+                .collect();
+            return Err(format!(
+                "there is no certificate for `{}` under `{}` yet; there is one for: {}",
+                criterion.name(),
+                model.name(),
+                known.join(", ")
+            ));
+        }
+        let files = input::expand(&args.input.files).len();
+        if files != 1 {
+            return Err(format!(
+                "`--certificate` is about one program, so it needs one FILE; there are {files}"
+            ));
+        }
+        Ok(Wanted {
+            path,
+            trouble: Mutex::new(None),
+        })
+    }
+
+    /// Writes the certificate where the answer is that the criterion holds, and adds a note about it.
+    pub fn write(
+        &self,
+        program: &Program,
+        mut options: Options,
+        control: &Control<'_>,
+        answer: &mut Answer,
+    ) {
+        if answer.verdict != Verdict::Holds {
+            let note = "no certificate is written: there is one only where the criterion holds";
+            answer.notes.push(note.to_owned());
+            return;
+        }
+        // The limit is on the answer and the certificate together.
+        options.timeout = options.timeout.map(|t| t.saturating_sub(answer.stats.wall));
+        match self.try_to_write(program, &options, control) {
+            Ok(states) => answer.notes.push(format!(
+                "the certificate `{}` has {states} states; `palisade validate` checks it",
+                self.path.display()
+            )),
+            Err(NoCertificate::Refused(refusal)) => self.note(Status::Error, refusal.message),
+            Err(NoCertificate::Unfinished(reason)) => self.note(
+                Status::Unknown,
+                format!("no certificate is written: in the walk without reductions {reason}"),
+            ),
+            Err(NoCertificate::Failed(error)) => self.note(
+                Status::Error,
+                format!("{}: cannot be written: {error}", self.path.display()),
+            ),
+        }
+    }
+
+    fn note(&self, status: Status, message: String) {
+        *self.trouble.lock().unwrap_or_else(|e| e.into_inner()) = Some((status, message));
+    }
+
+    fn try_to_write(
+        &self,
+        program: &Program,
+        options: &Options,
+        control: &Control<'_>,
+    ) -> Result<u64, NoCertificate> {
+        let locations = match options.all_locations {
+            true => Locations::All,
+            false => Locations::Declared,
+        };
+        let header = Header::new(program, options.model, options.criterion, locations);
+        let mut sorter = Sorter::default();
+        let mut bytes = Vec::new();
+        palisade_check::certificate(program, options, control, &mut |state| {
+            bytes.clear();
+            encode(state, &mut bytes);
+            sorter.push(&bytes)
+        })?;
+        let mut states = sorter.finish().map_err(NoCertificate::Failed)?;
+        write_whole_with(self.path, |out| write(&header, &mut states, out))
+            .map_err(NoCertificate::Failed)
+    }
+
+    /// Complains where something went wrong, and says what that means.
+    pub fn status(&self, output: &Output) -> Status {
+        match &*self.trouble.lock().unwrap_or_else(|e| e.into_inner()) {
+            None => Status::Holds,
+            Some((status, message)) => {
+                output.complain(message);
+                *status
+            }
+        }
+    }
+}
+
+/// The file, if it is a certificate. It is read twice, so what comes from a pipe is kept on disk.
+pub fn certificate(path: &Path) -> Result<Option<File>, String> {
+    let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+    let file = match is_stdin(path) {
+        true => None,
+        false => Some(File::open(path).map_err(unreadable)?),
+    };
+    let is_file = file
+        .as_ref()
+        .is_some_and(|f| f.metadata().is_ok_and(|m| m.is_file()));
+    match file {
+        Some(file) if is_file => {
+            let mut reader = BufReader::new(file);
+            let begins = reader.fill_buf().map_err(unreadable)?;
+            let is_one = begins.starts_with(MAGIC.as_bytes());
+            Ok(is_one.then(|| reader.into_inner()))
+        }
+        // A pipe can be looked into without taking anything from it only where it is standard input.
+        Some(_) => Ok(None),
+        None => {
+            let mut stdin = std::io::stdin().lock();
+            let begins = stdin.fill_buf().map_err(unreadable)?;
+            if !begins.starts_with(MAGIC.as_bytes()) {
+                return Ok(None);
+            }
+            let mut file = tempfile::tempfile().map_err(unreadable)?;
+            std::io::copy(&mut stdin, &mut file).map_err(unreadable)?;
+            Ok(Some(file))
+        }
+    }
+}
+
+/// Begins to read a certificate.
+pub fn open(mut file: &File) -> Result<Reader<BufReader<&File>>, Unusable> {
+    file.seek(SeekFrom::Start(0))?;
+    Reader::new(BufReader::with_capacity(1 << 18, file))
+}
