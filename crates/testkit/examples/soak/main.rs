@@ -1,183 +1,175 @@
-//! Compares searches with brute force on random programs, and validates every witness:
-//! `cargo run --release -p palisade-testkit --example soak -- CRITERION SECONDS [FIRST_SEED]`.
+//! Tries random programs and texts for as long as you like:
+//! `cargo run --release -p palisade-testkit --example soak -- WHAT SECONDS [FIRST_SEED]`.
 //!
-//! CRITERION is one of safe, drf, trf, robust, persistent, reach, ra, or one of these with `-loops`: programs with loops, of which brute
-//! force sees as much as it can. Ends with status 1 and the smallest program that shows a mistake.
+//! WHAT is a criterion (safe, drf, trf, robust, persistent, reach, ra), which is compared with brute force, every witness being replayed, or one of these
+//! with `-loops`: programs with loops, of which brute force sees as much as it can; `reductions` (on against off), `jobs` (one searching thread against
+//! three), `instrumented` (the direct search against a walk over the instrumented program), `parsers` (texts with mistakes); or `all`, which
+//! shares the time among them. Ends with status 1 and the smallest program that shows a mistake.
 
-use palisade_check::{Control, Criterion, Model, Options, Reductions, Verdict};
-use palisade_lang::Program;
-use palisade_testkit::{Shape, Sketch, oracle, parse, random_sketch, shrink::shrink};
-use std::sync::atomic::AtomicBool;
+mod bodies;
+
+use bodies::{Mistake, Trial};
+use palisade_testkit::{Shape, Sketch, parse, random_sketch, shrink::shrink, workspace_dir};
 use std::time::{Duration, Instant};
-
-struct Question {
-    shape: Shape,
-    model: Model,
-    criterion: Criterion,
-    expected: fn(&Program) -> Option<bool>,
-}
-
-fn question(name: &str) -> Option<Question> {
-    type Decide = fn(&Program) -> Option<bool>;
-    let (name, loops) = match name.strip_suffix("-loops") {
-        Some(name) => (name, true),
-        None => (name, false),
-    };
-    let (mut shape, model, criterion, expected): (Shape, Model, Criterion, Decide) = match name {
-        "safe" => (Shape::SC, Model::Sc, Criterion::Safe, oracle::sc_safe),
-        "drf" => (Shape::SC, Model::Sc, Criterion::Drf, oracle::sc_drf),
-        "trf" => (Shape::TSO, Model::Tso, Criterion::Trf, oracle::tso_trf),
-        "robust" => (
-            Shape::TSO,
-            Model::Tso,
-            Criterion::Robust,
-            oracle::tso_robust,
-        ),
-        "persistent" => (
-            Shape::TSO,
-            Model::Tso,
-            Criterion::Persistent,
-            oracle::tso_persistent,
-        ),
-        "reach" => (
-            Shape::TSO_REACH,
-            Model::Tso,
-            Criterion::Safe,
-            oracle::tso_safe,
-        ),
-        "ra" => (Shape::RA, Model::Ra, Criterion::Robust, oracle::ra_robust),
-        _ => return None,
-    };
-    if loops {
-        shape.loops = true;
-        shape.threads.1 = 3;
-        shape.accesses = 6;
-    }
-    Some(Question {
-        shape,
-        model,
-        criterion,
-        expected,
-    })
-}
-
-enum Mistake {
-    NoAnswer,
-    Wrong(String),
-}
-
-impl Question {
-    /// What brute force says.
-    fn expected(&self, program: &Program) -> Option<bool> {
-        let states = if self.shape.loops {
-            20_000
-        } else {
-            oracle::LIMIT
-        };
-        oracle::within(states, || (self.expected)(program))
-    }
-
-    /// What is wrong with the search's answer for this program, if anything. Says so if brute force or the search has no answer.
-    fn mistake(&self, program: &Program) -> Result<(), Mistake> {
-        let expected = self.expected(program);
-        let mut answered = expected.is_some();
-        let wrong = |what: String| Err(Mistake::Wrong(what));
-        for reductions in [Reductions::ALL, Reductions::NONE] {
-            let mut options = Options::new(self.model, self.criterion);
-            options.reductions = reductions;
-            options.timeout = Some(Duration::from_secs(1));
-            let control = Control {
-                cancel: &AtomicBool::new(false),
-                progress: &|_| {},
-            };
-            let Ok(answer) = palisade_check::check(program, &options, &control) else {
-                return Err(Mistake::NoAnswer);
-            };
-            let found = match answer.verdict {
-                Verdict::Holds => true,
-                Verdict::Violated => false,
-                Verdict::Unknown(_) => {
-                    answered = false;
-                    continue;
-                }
-            };
-            let with = if reductions == Reductions::ALL {
-                ""
-            } else {
-                " without reductions"
-            };
-            if let Some(expected) = expected
-                && expected != found
-            {
-                return wrong(format!(
-                    "by the definition {expected}, by the search {found}{with}"
-                ));
-            }
-            if !found && answer.witnesses.is_empty() {
-                return wrong(format!("violated, but without a witness{with}"));
-            }
-            for witness in &answer.witnesses {
-                if let Err(invalid) = palisade_validate::validate(program, witness) {
-                    return wrong(format!("invalid witness{with}: {invalid}"));
-                }
-            }
-        }
-        if answered {
-            Ok(())
-        } else {
-            Err(Mistake::NoAnswer)
-        }
-    }
-}
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let Some(question) = arguments.next().and_then(|name| question(&name)) else {
-        eprintln!("safe, drf, trf, robust, persistent, reach or ra?");
-        std::process::exit(2);
-    };
+    let name = arguments.next().unwrap_or_default();
     let mut number = |default: u64| {
-        arguments
-            .next()
-            .and_then(|a| a.parse().ok())
-            .unwrap_or(default)
+        let argument = arguments.next();
+        argument.and_then(|a| a.parse().ok()).unwrap_or(default)
     };
     let (seconds, first) = (number(60), number(0));
+    let names: Vec<&str> = match name.as_str() {
+        "all" => bodies::ALL.iter().copied().chain(["parsers"]).collect(),
+        name => vec![name],
+    };
+    let budget = Duration::from_secs(seconds) / names.len() as u32;
+    for name in names {
+        let right = if name == "parsers" {
+            soak_parsers(budget, first)
+        } else if let Some((shape, trial)) = bodies::trial(name) {
+            soak(name, &shape, &trial, budget, first)
+        } else {
+            eprintln!("all, parsers, or one of: {}?", bodies::ALL.join(", "));
+            std::process::exit(2);
+        };
+        if !right {
+            std::process::exit(1);
+        }
+    }
+}
+
+fn soak(name: &str, shape: &Shape, trial: &Trial, budget: Duration, first: u64) -> bool {
     let start = Instant::now();
-    let (mut programs, mut violated, mut unanswered) = (0u64, 0u64, 0u64);
+    let (mut programs, mut unanswered) = (0u64, 0u64);
     for seed in first.. {
-        if start.elapsed() > Duration::from_secs(seconds) {
+        if start.elapsed() > budget {
             break;
         }
-        let sketch = random_sketch(seed, &question.shape);
+        let sketch = random_sketch(seed, shape);
         let Some(program) = parse(&sketch.to_string()) else {
             continue;
         };
         programs += 1;
-        violated += u64::from(question.expected(&program) == Some(false));
-        match question.mistake(&program) {
+        match trial(&program) {
             Ok(()) => {}
             Err(Mistake::NoAnswer) => unanswered += 1,
             Err(Mistake::Wrong(mistake)) => {
-                let text = smallest(&question, &sketch);
-                let last = parse(&text).map(|p| question.mistake(&p));
-                println!("seed {seed}: {mistake}");
-                if let Some(Err(Mistake::Wrong(mistake))) = last {
-                    println!("smallest: {mistake}\n{text}");
-                }
-                std::process::exit(1);
+                println!("{name}: seed {seed}: {mistake}");
+                println!("smallest:\n{}", smallest(trial, &sketch));
+                return false;
             }
         }
     }
-    println!(
-        "{programs} programs, {violated} of them violated, {unanswered} without an answer, no mistake"
-    );
+    println!("{name}: {programs} programs, {unanswered} without an answer, no mistake");
+    true
 }
 
-fn smallest(question: &Question, sketch: &Sketch) -> String {
+fn smallest(trial: &Trial, sketch: &Sketch) -> String {
     let shows_a_mistake = |candidate: &Sketch| {
-        parse(&candidate.to_string())
-            .is_some_and(|p| matches!(question.mistake(&p), Err(Mistake::Wrong(_))))
+        parse(&candidate.to_string()).is_some_and(|p| matches!(trial(&p), Err(Mistake::Wrong(_))))
     };
     shrink(sketch, shows_a_mistake).to_string()
+}
+
+/// Texts of the collection and random programs, with pieces taken out, doubled and exchanged.
+fn soak_parsers(budget: Duration, first: u64) -> bool {
+    let texts = collection();
+    let start = Instant::now();
+    let mut tried = 0u64;
+    for seed in first.. {
+        if start.elapsed() > budget {
+            break;
+        }
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut text = match random.u8(0..4) {
+            0 => random_sketch(seed, &Shape::TSO).to_string(),
+            _ => texts[random.usize(0..texts.len())].clone(),
+        };
+        for _ in 0..random.u8(0..4) {
+            text = mutate(&text, &texts[random.usize(0..texts.len())], &mut random);
+        }
+        tried += 1;
+        if let Err(Mistake::Wrong(mistake)) = bodies::parsers(&text) {
+            println!("parsers: seed {seed}: {mistake}");
+            return false;
+        }
+    }
+    println!("parsers: {tried} texts in four languages, no mistake");
+    true
+}
+
+fn collection() -> Vec<String> {
+    let mut texts = vec!["shared x;\nthread t { x = 1; }\n".to_owned()];
+    let mut directories = vec![workspace_dir().join("programs")];
+    directories.extend(palisade_testkit::corpus_dir());
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if let Ok(text) = std::fs::read_to_string(&path)
+                && text.len() < 20_000
+            {
+                texts.push(text);
+            }
+        }
+    }
+    texts
+}
+
+fn mutate(text: &str, other: &str, random: &mut fastrand::Rng) -> String {
+    let place = |text: &str, random: &mut fastrand::Rng| {
+        let mut at = random.usize(0..=text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let (a, b) = (place(text, random), place(text, random));
+    let (a, b) = (a.min(b), a.max(b));
+    let b = if random.bool() { b } else { (a + 3).min(b) };
+    let b = (a..=b)
+        .rev()
+        .find(|&b| text.is_char_boundary(b))
+        .unwrap_or(a);
+    match random.u8(0..4) {
+        0 => format!("{}{}", &text[..a], &text[b..]),
+        1 => format!("{}{}{}", &text[..b], &text[a..b], &text[b..]),
+        2 => {
+            const PIECES: [&str; 16] = [
+                "(",
+                ")",
+                "{",
+                "}",
+                ";",
+                "[",
+                "]",
+                "999999999999999999999",
+                "-1",
+                "0",
+                "=",
+                "atomic",
+                "never",
+                "fence;",
+                "\u{0}",
+                "é",
+            ];
+            let piece = PIECES[random.usize(0..PIECES.len())];
+            format!("{}{piece}{}", &text[..a], &text[b..])
+        }
+        _ => {
+            let c = place(other, random);
+            let end = (c..=(c + 40).min(other.len()))
+                .rev()
+                .find(|&e| other.is_char_boundary(e));
+            format!(
+                "{}{}{}",
+                &text[..a],
+                &other[c..end.unwrap_or(c)],
+                &text[b..]
+            )
+        }
+    }
 }

@@ -1,0 +1,286 @@
+//! What is tried, again and again, with random programs and texts: by `soak`, and by the targets in fuzz/.
+
+use palisade_check::{
+    Answer, Control, Criterion, Model, Options, QUESTIONS, Reductions, Verdict, check, instrument,
+    instrument_persistence,
+};
+use palisade_lang::print::to_pal;
+use palisade_lang::{Language, ParseOptions, Program, Source, same_program};
+use palisade_memory::PatternKind;
+use palisade_testkit::{Shape, oracle};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Why a program shows nothing, or what it shows.
+#[derive(Debug)]
+pub enum Mistake {
+    /// One side has no answer.
+    NoAnswer,
+    /// They differ.
+    Wrong(String),
+}
+
+fn wrong(what: String) -> Result<(), Mistake> {
+    Err(Mistake::Wrong(what))
+}
+
+/// What is tried with a program.
+pub type Trial = Box<dyn Fn(&Program) -> Result<(), Mistake>>;
+
+/// A trial by its name, and the shape of the programs that it is for.
+pub fn trial(name: &str) -> Option<(Shape, Trial)> {
+    match name {
+        "reductions" => Some((Shape::TSO, Box::new(reductions))),
+        "jobs" => Some((Shape::TSO, Box::new(jobs))),
+        "instrumented" => Some((Shape::TSO, Box::new(instrumented))),
+        name => criterion(name),
+    }
+}
+
+/// The trials that a name alone stands for, in the order in which `all` tries them.
+pub const ALL: &[&str] = &[
+    "safe",
+    "drf",
+    "trf",
+    "robust",
+    "persistent",
+    "reach",
+    "ra",
+    "safe-loops",
+    "drf-loops",
+    "trf-loops",
+    "robust-loops",
+    "persistent-loops",
+    "reach-loops",
+    "ra-loops",
+    "reductions",
+    "jobs",
+    "instrumented",
+];
+
+/// A criterion against brute force; every witness is replayed.
+fn criterion(name: &str) -> Option<(Shape, Trial)> {
+    type Decide = fn(&Program) -> Option<bool>;
+    let (name, loops) = match name.strip_suffix("-loops") {
+        Some(name) => (name, true),
+        None => (name, false),
+    };
+    let tso = (Shape::TSO, Model::Tso);
+    let ((mut shape, model), criterion, expected): ((Shape, Model), Criterion, Decide) = match name
+    {
+        "safe" => ((Shape::SC, Model::Sc), Criterion::Safe, oracle::sc_safe),
+        "drf" => ((Shape::SC, Model::Sc), Criterion::Drf, oracle::sc_drf),
+        "trf" => (tso, Criterion::Trf, oracle::tso_trf),
+        "robust" => (tso, Criterion::Robust, oracle::tso_robust),
+        "persistent" => (tso, Criterion::Persistent, oracle::tso_persistent),
+        "reach" => (
+            (Shape::TSO_REACH, Model::Tso),
+            Criterion::Safe,
+            oracle::tso_safe,
+        ),
+        "ra" => ((Shape::RA, Model::Ra), Criterion::Robust, oracle::ra_robust),
+        _ => return None,
+    };
+    let mut states = oracle::LIMIT;
+    if loops {
+        shape.loops = true;
+        shape.threads.1 = 3;
+        shape.accesses = 6;
+        states = 20_000;
+    }
+    let trial = move |program: &Program| {
+        let expected = oracle::within(states, || expected(program));
+        against(program, model, criterion, expected)
+    };
+    Some((shape, Box::new(trial)))
+}
+
+fn against(
+    program: &Program,
+    model: Model,
+    criterion: Criterion,
+    expected: Option<bool>,
+) -> Result<(), Mistake> {
+    let mut answered = expected.is_some();
+    for (reductions, with) in [
+        (Reductions::ALL, ""),
+        (Reductions::NONE, " without reductions"),
+    ] {
+        let answer = ask(program, model, criterion, |o| o.reductions = reductions)?;
+        let Some(found) = holds(&answer) else {
+            answered = false;
+            continue;
+        };
+        if let Some(expected) = expected
+            && expected != found
+        {
+            return wrong(format!(
+                "by the definition {expected}, by the search {found}{with}"
+            ));
+        }
+        if !found && answer.witnesses.is_empty() {
+            return wrong(format!("violated, but without a witness{with}"));
+        }
+        for witness in &answer.witnesses {
+            if let Err(invalid) = palisade_validate::validate(program, witness) {
+                return wrong(format!("invalid witness{with}: {invalid}"));
+            }
+        }
+    }
+    if answered {
+        Ok(())
+    } else {
+        Err(Mistake::NoAnswer)
+    }
+}
+
+fn ask(
+    program: &Program,
+    model: Model,
+    criterion: Criterion,
+    change: impl FnOnce(&mut Options),
+) -> Result<Answer, Mistake> {
+    let mut options = Options::new(model, criterion);
+    options.timeout = Some(Duration::from_secs(1));
+    change(&mut options);
+    let control = Control {
+        cancel: &AtomicBool::new(false),
+        progress: &|_| {},
+    };
+    check(program, &options, &control).map_err(|_| Mistake::NoAnswer)
+}
+
+fn holds(answer: &Answer) -> Option<bool> {
+    match answer.verdict {
+        Verdict::Holds => Some(true),
+        Verdict::Violated => Some(false),
+        Verdict::Unknown(_) => None,
+    }
+}
+
+/// Each reduction off, one by one: the verdict stays.
+fn reductions(program: &Program) -> Result<(), Mistake> {
+    let off: [(&str, fn(&mut Reductions)); 8] = [
+        ("local steps", |r| r.local_steps = false),
+        ("dead registers", |r| r.dead_registers = false),
+        ("symmetry", |r| r.symmetry = false),
+        ("partial order", |r| r.partial_order = false),
+        ("static filter", |r| r.static_filter = false),
+        ("suspects", |r| r.suspects = false),
+        ("monitors", |r| r.monitors = false),
+        ("subsumption", |r| r.subsumption = false),
+    ];
+    for &(model, criterion) in QUESTIONS {
+        let Ok(all) = ask(program, model, criterion, |_| {}) else {
+            continue;
+        };
+        for (name, off) in off {
+            let without = ask(program, model, criterion, |o| off(&mut o.reductions))?;
+            if let (Some(a), Some(b)) = (holds(&all), holds(&without))
+                && a != b
+            {
+                let question = (model.name(), criterion.name());
+                return wrong(format!("{question:?}: {a}, without {name} {b}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One searching thread against several: everything but time and memory is the same.
+fn jobs(program: &Program) -> Result<(), Mistake> {
+    for &(model, criterion) in QUESTIONS {
+        let Ok(one) = ask(program, model, criterion, |_| {}) else {
+            continue;
+        };
+        let many = ask(program, model, criterion, |o| o.jobs = 3)?;
+        if holds(&one).is_none() || holds(&many).is_none() {
+            continue;
+        }
+        let counts = |a: &Answer| {
+            (
+                a.stats.states,
+                a.stats.transitions,
+                a.stats.queries,
+                a.stats.pruned,
+            )
+        };
+        if holds(&one) != holds(&many)
+            || one.witnesses != many.witnesses
+            || counts(&one) != counts(&many)
+        {
+            let question = (model.name(), criterion.name());
+            let both = (counts(&one), counts(&many));
+            return wrong(format!(
+                "{question:?}: one thread and three differ: {both:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The direct search against a walk over the instrumented program.
+fn instrumented(program: &Program) -> Result<(), Mistake> {
+    type Weave = fn(&Program) -> Program;
+    let routes: [(Criterion, Weave); 2] = [
+        (Criterion::Robust, |p| instrument(p, None)),
+        (Criterion::Persistent, instrument_persistence),
+    ];
+    for (criterion, weave) in routes {
+        let direct = ask(program, Model::Tso, criterion, |_| {})?;
+        let woven = ask(&weave(program), Model::Sc, Criterion::Safe, |o| {
+            o.all = true
+        })?;
+        let (Some(expected), Some(_)) = (holds(&direct), holds(&woven)) else {
+            continue;
+        };
+        // Errors of the program are no goal.
+        let goal = |w: &palisade_check::Witness| {
+            w.pattern
+                .as_ref()
+                .is_some_and(|p| p.kind == PatternKind::Never)
+        };
+        let found = !woven.witnesses.iter().any(goal);
+        if expected != found {
+            let name = criterion.name();
+            return wrong(format!(
+                "{name}: {expected}, by the instrumented program {found}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A text in each language: no parser falls over, and what is printed and read again is the same program.
+pub fn parsers(text: &str) -> Result<(), Mistake> {
+    for language in [
+        Language::Pal,
+        Language::Trencher,
+        Language::Tpl,
+        Language::Litmus,
+    ] {
+        let options = ParseOptions {
+            language: Some(language),
+            ..ParseOptions::default()
+        };
+        let Ok(parsed) = palisade_lang::parse(&Source::new("fuzz", text), &options) else {
+            continue;
+        };
+        let printed = to_pal(&parsed.program);
+        let options = ParseOptions {
+            language: Some(Language::Pal),
+            ..ParseOptions::default()
+        };
+        let again = palisade_lang::parse(&Source::new("fuzz.pal", printed.clone()), &options);
+        let same = match again {
+            Ok(again) => same_program(&parsed.program, &again.program),
+            Err(errors) => Err(format!("{:?}", errors.first().map(|e| &e.message))),
+        };
+        if let Err(difference) = same {
+            return wrong(format!(
+                "{language:?}: {difference}:\n{text}\nprinted:\n{printed}"
+            ));
+        }
+    }
+    Ok(())
+}

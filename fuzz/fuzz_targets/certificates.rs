@@ -1,0 +1,27 @@
+//! Any bytes as a certificate: no panic, and nothing is shown.
+#![no_main]
+
+use palisade_certificate::{Header, Locations, Reader};
+use palisade_memory::{Criterion, Model};
+
+const QUESTIONS: [(Model, Criterion); 5] = [
+    (Model::Sc, Criterion::Safe),
+    (Model::Tso, Criterion::Drf),
+    (Model::Tso, Criterion::Trf),
+    (Model::Tso, Criterion::Robust),
+    (Model::Tso, Criterion::Persistent),
+];
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    // Violates every criterion, so no certificate can be right.
+    let program = palisade_testkit::program(
+        "shared x, y;\nthread a { x = 1; let r = y; assert r == 2; }\nthread b { y = 1; let s = x; }\n",
+    );
+    for (model, criterion) in QUESTIONS {
+        let header = Header::new(&program, model, criterion, Locations::All);
+        let mut file = header.to_text().into_bytes();
+        file.extend_from_slice(data);
+        let judged = palisade_validate::validate_certificate(&program, || Reader::new(&file[..]));
+        assert!(judged.is_err(), "{model:?} {criterion:?}");
+    }
+});
