@@ -108,7 +108,7 @@ pub fn write(header: &Header, states: &mut Sorted, out: &mut dyn Write) -> io::R
     let mut last: Vec<u8> = Vec::new();
     let mut lengths = Vec::new();
     let mut count = 0;
-    while let Some(state) = states.next()? {
+    while let Some(state) = states.next_string()? {
         let shared = last.iter().zip(state).take_while(|(a, b)| a == b).count();
         lengths.clear();
         put(shared as u64, &mut lengths);
@@ -184,7 +184,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// The next state; `None` at the end, which must be the end of the file.
-    pub fn next(&mut self) -> Result<Option<&[u8]>, Unusable> {
+    pub fn next_state(&mut self) -> Result<Option<&[u8]>, Unusable> {
         if self.ended {
             return Ok(None);
         }
@@ -260,7 +260,7 @@ mod tests {
     fn read(file: &[u8]) -> Result<Vec<Vec<u8>>, Unusable> {
         let mut reader = Reader::new(file)?;
         let mut states = Vec::new();
-        while let Some(state) = reader.next()? {
+        while let Some(state) = reader.next_state()? {
             states.push(state.to_vec());
         }
         Ok(states)

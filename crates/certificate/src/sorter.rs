@@ -190,8 +190,7 @@ impl Sorted {
     }
 
     /// The next string.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
+    pub fn next_string(&mut self) -> io::Result<Option<&[u8]>> {
         while let Some(Reverse(Head(string, run))) = self.heads.pop() {
             self.refill(run)?;
             if self.last.as_deref() != Some(&string) {
@@ -226,9 +225,9 @@ mod tests {
             }
             let mut sorted = sorter.finish().unwrap();
             for string in expected {
-                assert_eq!(sorted.next().unwrap(), Some(string.as_slice()));
+                assert_eq!(sorted.next_string().unwrap(), Some(string.as_slice()));
             }
-            assert!(sorted.next().unwrap().is_none());
+            assert!(sorted.next_string().unwrap().is_none());
         }
     }
 }

@@ -118,7 +118,7 @@ fn judge<R: BufRead>(
     let mut begins = false;
     let (mut numbers, mut bytes) = (Vec::new(), Vec::new());
     let mut number = 0u64;
-    while let Some(state) = reader.next()? {
+    while let Some(state) = reader.next_state()? {
         number += 1;
         begins |= state == initial;
         let read = palisade_certificate::decode(state, rules.width(), &mut numbers);
@@ -144,8 +144,8 @@ fn judge<R: BufRead>(
     let mut reached = reached.finish()?;
     let mut reader = open()?;
     loop {
-        let wanted = reached.next()?;
-        let given = reader.next()?;
+        let wanted = reached.next_string()?;
+        let given = reader.next_state()?;
         let order = match (wanted, given) {
             (None, None) => return Ok(reader.count()),
             (Some(_), None) => Ordering::Less,
