@@ -160,7 +160,8 @@ fn holds(answer: &Answer) -> Option<bool> {
 
 /// Each reduction off, one by one: the verdict stays.
 fn reductions(program: &Program) -> Result<(), Mistake> {
-    let off: [(&str, fn(&mut Reductions)); 8] = [
+    type Off = fn(&mut Reductions);
+    let off: [(&str, Off); 8] = [
         ("local steps", |r| r.local_steps = false),
         ("dead registers", |r| r.dead_registers = false),
         ("symmetry", |r| r.symmetry = false),
