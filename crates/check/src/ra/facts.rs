@@ -519,3 +519,26 @@ fn merge(known: &mut Option<Vec<Option<Value>>>, new: Vec<Option<Value>>) -> boo
     }
     changed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_representative_is_of_the_same_class() {
+        let classes = Classes::By(vec![
+            (Relation::Equal, 3),
+            (Relation::Less, 7),
+            (Relation::Equal, 0),
+        ]);
+        for value in -5..20 {
+            let representative = classes.representative(value);
+            assert_eq!(classes.class(representative), classes.class(value));
+            assert_eq!(classes.representative(representative), representative);
+        }
+        // -5 … -1, 1, 2, 4 … 6 are one class.
+        assert_eq!(classes.representative(-4), classes.representative(6));
+        assert_ne!(classes.representative(3), classes.representative(4));
+        assert_eq!(Classes::Single.representative(9), 9);
+    }
+}

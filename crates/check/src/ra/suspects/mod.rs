@@ -311,3 +311,30 @@ impl<'f> Space for Suspects<'f, '_> {
             .then_with(|| a[locations..].cmp(&b[locations..]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suspicions_come_back_as_they_were() {
+        assert_eq!(Suspicion::decode(0), None);
+        let mut numbers = Vec::new();
+        for location in [0, 1, 63] {
+            for aim in [Aim::Any, Aim::Choosing, Aim::Writing] {
+                for (last, plain) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let suspicion = Suspicion {
+                        location,
+                        aim,
+                        last,
+                        plain,
+                    };
+                    let number = suspicion.encode();
+                    assert_eq!(Suspicion::decode(number), Some(suspicion));
+                    assert!(!numbers.contains(&number));
+                    numbers.push(number);
+                }
+            }
+        }
+    }
+}
