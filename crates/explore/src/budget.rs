@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 pub(crate) struct Full;
 
 /// Bytes of resident memory of this process as the operating system counts them, where it tells.
-pub(crate) fn resident_bytes() -> Option<u64> {
+pub fn resident_bytes() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
         // The second number is resident pages. Pages have 4096 bytes on nearly all machines; where they

@@ -74,6 +74,7 @@ mod task;
 mod team;
 mod walk;
 
+pub use budget::resident_bytes;
 pub use path::{Path, Step};
 pub use space::{Space, Successors, for_each_successor};
 pub use states::States;

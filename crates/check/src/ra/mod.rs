@@ -141,7 +141,8 @@ impl<'a> Question<'a, '_> {
             let end = search.run(start, control);
             answer.stats.states = search.states();
             answer.stats.transitions = search.transitions;
-            answer.stats.peak_memory_bytes = answer.stats.peak_memory_bytes.max(search.bytes());
+            let held = palisade_explore::resident_bytes().unwrap_or_else(|| search.bytes());
+            answer.stats.peak_memory_bytes = answer.stats.peak_memory_bytes.max(held);
             match end {
                 End::TooManySlots => {
                     slots *= 2;

@@ -271,7 +271,9 @@ impl<'f, 'p> Search<'f, 'p> {
             return Some(Stopped::Timeout);
         }
         // Growing a table needs the old and the new one for a moment.
-        if self.options.memory.is_some_and(|m| self.bytes() * 2 > m)
+        let held = palisade_explore::resident_bytes().unwrap_or(0);
+        let needed = (self.bytes() * 2).max(held);
+        if self.options.memory.is_some_and(|m| needed > m)
             || self.nodes.len() as u32 >= NONE - 1024 * 1024
         {
             return Some(Stopped::Memory);
