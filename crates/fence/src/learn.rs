@@ -33,9 +33,13 @@ pub(crate) fn learn(
         chosen,
         witness,
     };
-    let clauses = match witness.model {
-        Model::Ra => lesson.release_acquire(),
-        Model::Sc | Model::Tso => lesson.delayed_store().map(|clause| vec![clause]),
+    let clauses = match (witness.model, witness.criterion) {
+        // Every program has its SC runs, whatever is fenced.
+        (Model::Sc, Criterion::Safe | Criterion::Drf) => Some(vec![Clause::default()]),
+        (Model::Tso, Criterion::Safe) => lesson.delayed_stores().map(|clause| vec![clause]),
+        (Model::Ra, Criterion::Robust) => lesson.release_acquire(),
+        (Model::Ra, _) => None,
+        (Model::Sc | Model::Tso, _) => lesson.delayed_store().map(|clause| vec![clause]),
     };
     let mut clauses = clauses.unwrap_or_default();
     for clause in &mut clauses {
@@ -148,6 +152,46 @@ impl Lesson<'_> {
                         }
                     }
                 }
+            }
+        }
+        any.retain(|repair| !self.chosen.contains(repair));
+        Some(Clause { any, not_all })
+    }
+
+    /// TSO, where it is not a cycle that is wrong but what has happened: the run stays possible as long as no thread has to wait, at a moment when its buffer
+    /// is not empty, for its buffer to become empty. With other read-modify-writes it is another run.
+    fn delayed_stores(&self) -> Option<Clause> {
+        let events = &self.witness.events;
+        let (mut any, mut not_all) = (Vec::new(), Vec::new());
+        for instance in &self.program.instances() {
+            // How many stores wait before each event.
+            let mut waiting = Vec::new();
+            let mut now = 0usize;
+            for event in events {
+                waiting.push(now);
+                match event.kind {
+                    _ if event.thread != instance.name => {}
+                    EventKind::Issue => now += 1,
+                    EventKind::Flush => now = now.saturating_sub(1),
+                    _ => {}
+                }
+            }
+            let mut after = None;
+            let steps = self.steps(instance, None)?;
+            for (at, step) in steps.iter().enumerate() {
+                let begin = after.map_or(0, |event: usize| event + 1);
+                // Behind the last event it can wait: at the end all buffers are empty.
+                let end = steps[at..].iter().find_map(|s| s.event);
+                let must_wait = end.is_some_and(|end| (begin..=end).all(|e| waiting[e] > 0));
+                for repair in self.repairs_at(instance, step, |_| true) {
+                    match self.candidates.all[repair].repair {
+                        Repair::Rmw(_) if self.chosen.contains(&repair) => not_all.push(repair),
+                        Repair::Rmw(_) | Repair::SeqCst(_) => any.push(repair),
+                        Repair::Fence(_) | Repair::Keep(_) if must_wait => any.push(repair),
+                        Repair::Fence(_) | Repair::Keep(_) => {}
+                    }
+                }
+                after = step.event.or(after);
             }
         }
         any.retain(|repair| !self.chosen.contains(repair));

@@ -155,6 +155,35 @@ fn persistent() {
     );
 }
 
+/// Where fences alone can help: some assertions and `never`s fail under SC already.
+#[test]
+fn safe() {
+    let shape = Shape {
+        accesses: 4,
+        threads: (2, 2),
+        properties: true,
+        store_buffering: 90,
+        ..SMALL
+    };
+    let options = Options::new(Model::Tso, Criterion::Safe);
+    let mut seen = Seen::default();
+    for seed in 0..1500 {
+        let text = random_sketch(seed, &shape).to_string();
+        let program = program(&text);
+        let costs = random_costs(&mut Rng::with_seed(seed), &program);
+        let candidates = Candidates::new(&program, Kinds::FENCES, &costs);
+        if candidates.all().len() <= 7 {
+            agree(&mut seen, &candidates, &options, &text);
+        }
+    }
+    // What matters most, in a program of its own.
+    let sb = "shared x, y;\nthread a {\n  x = 1;\n  let r = y;\n}\nthread b {\n  y = 1;\n  let s = x;\n}\nnever a@end && b@end && a.r == 0 && b.s == 0;\n";
+    let candidates = Candidates::new(&program(sb), Kinds::FENCES, &Costs::Unit);
+    agree(&mut seen, &candidates, &options, sb);
+    println!("{seen:?}");
+    assert!(seen.needed > 0 && seen.hopeless > 10, "{seen:?}");
+}
+
 #[test]
 fn release_acquire() {
     let shape = Shape {
