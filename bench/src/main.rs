@@ -4,6 +4,7 @@
 
 mod expected;
 mod fence;
+mod lazy;
 mod measure;
 mod persist;
 mod ra;
@@ -31,6 +32,11 @@ const TABLES: &[Table] = &[
         "tso",
         "robustness against TSO, beside Trencher (paper 000, Table 2; paper 002, Fig. 6)",
         tso::table,
+    ),
+    (
+        "lazy",
+        "reachability under TSO (paper 002, Figs. 6 to 9)",
+        lazy::table,
     ),
     (
         "persist",

@@ -158,6 +158,90 @@ fn every_route_to_reachability_under_tso() {
     }
 }
 
+/// With loops there is no brute force; the ways judge each other. A way may give up, but must not contradict.
+#[test]
+fn the_routes_agree_where_there_are_loops() {
+    let lazy = |program: &Program| {
+        let options = Options {
+            route: Route::Lazy,
+            most_states: Some(20_000),
+            ..Options::new(Model::Tso, Criterion::Safe)
+        };
+        decided(program, &options)
+    };
+    let buffers = |program: &Program| {
+        let options = Options {
+            route: Route::Buffers,
+            most_states: Some(20_000),
+            ..Options::new(Model::Tso, Criterion::Safe)
+        };
+        decided(program, &options)
+    };
+    let compared = compare(&Shape::LOOPS, 0..1_500, buffers, lazy);
+    println!("{compared:?}");
+    assert!(compared.programs >= 500 && compared.violated >= 100);
+}
+
+#[test]
+fn a_robust_program_takes_one_iteration() {
+    let program = palisade_testkit::program(
+        "shared x, y; thread a { x = 1; fence; let r = y; } thread b { y = 1; fence; let s = x; }
+         never a@end && b@end && a.r == 0 && b.s == 0;",
+    );
+    assert_eq!(iterations(&program, Verdict::Holds), 1);
+}
+
+#[test]
+fn a_delay_takes_two_iterations() {
+    let program = palisade_testkit::program(
+        "shared x, y; thread a { x = 1; let r = y; } thread b { y = 1; let s = x; }
+         never a@end && b@end && a.r == 0 && b.s == 0;",
+    );
+    assert_eq!(iterations(&program, Verdict::Violated), 2);
+}
+
+fn iterations(program: &Program, verdict: Verdict) -> u64 {
+    let options = Options {
+        route: Route::Lazy,
+        ..Options::new(Model::Tso, Criterion::Safe)
+    };
+    let control = Control {
+        cancel: &AtomicBool::new(false),
+        progress: &|_| {},
+    };
+    let answer = check(program, &options, &control).unwrap();
+    assert_eq!(answer.verdict, verdict);
+    answer.stats.iterations
+}
+
+/// App. A of the paper: violations of robustness without end, and none of them matters. The abstraction of buffers as sets tells.
+#[test]
+fn a_program_that_unrolling_never_finishes() {
+    let program = palisade_testkit::program(
+        "shared x, y;
+         thread p { let r; loop { choose { x = 1 - r; } or { r = y; } or { assume r == 2; break; } } goal: skip; }
+         thread q { let r; loop { choose { y = 1 - r; } or { r = x; } or { assume r == 2; break; } } goal: skip; }
+         never p@goal || q@goal;",
+    );
+    for route in [Route::Any, Route::Buffers] {
+        assert_eq!(by_route(&program, route), Some(true));
+    }
+}
+
+/// Several stores of one thread must wait at once, more than any sequence found first has: each round asks for twice as many.
+#[test]
+fn long_delays_out_of_a_loop() {
+    let program = palisade_testkit::program(
+        "shared x, y;
+         thread p { let i; while i < 6 { x = i; i = i + 1; } let r = y; }
+         thread q { y = 1; fence; let a = x; let b = x; let c = x; }
+         never p@end && q@end && p.r == 0 && q.a == 1 && q.b == 3 && q.c == 5;",
+    );
+    for route in [Route::Any, Route::Buffers, Route::Lazy] {
+        assert_eq!(by_route(&program, route), Some(false), "{route:?}");
+    }
+}
+
 #[test]
 fn a_block_may_miss_several_stores_at_once() {
     let program = palisade_testkit::program(
