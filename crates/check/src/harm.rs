@@ -33,6 +33,17 @@ pub fn harm(
     if !states_something {
         return Harm::NothingStated;
     }
+    // With any number of threads: as many as the violation needs. What breaks there breaks; what does not says nothing about more of them.
+    let copies = answer.witnesses.first().and_then(|w| w.copies);
+    let program = &match (program.is_parameterised(), copies) {
+        (false, _) => program.clone(),
+        (true, Some(copies)) => program.with_copies(copies),
+        (true, None) => {
+            return Harm::Unknown(
+                "the number of threads is open, `palisade reach` may tell".into(),
+            );
+        }
+    };
     let left = options.timeout.map(|t| t.saturating_sub(answer.stats.wall));
     let most = answer.stats.states.saturating_mul(TIMES);
     let question = Options {
@@ -55,6 +66,10 @@ pub fn harm(
         Verdict::Holds if copies.is_some() => {
             Harm::Unknown("with so many copies it cannot; with more, it is not known".into())
         }
+        Verdict::Holds if copies.is_some() => Harm::Unknown(
+            "not with as many threads as in this run; for any number, `palisade reach` may tell"
+                .into(),
+        ),
         Verdict::Holds => Harm::None,
         Verdict::Violated if safe.notes.iter().any(|note| note == crate::reach::SC_NOTE) => {
             Harm::Unknown("the program goes wrong under SC already".into())
@@ -105,6 +120,25 @@ mod tests {
             harm_of(&format!("{SB} never a.r == 1;")),
             Harm::Unknown(_)
         ));
+    }
+
+    #[test]
+    fn any_number_of_threads_is_asked_with_as_many_as_the_violation_has() {
+        let any = "shared x, y; thread a[*] { x = 1; let r = y; y = 1; let s = x; }";
+        let program = palisade_testkit::program(&format!("{any} never a[0].r == 9;"));
+        let options = Options::new(Model::Tso, Criterion::Robust);
+        let control = Control {
+            cancel: &AtomicBool::new(false),
+            progress: &|_| {},
+        };
+        let mut answer = crate::tso::robust::check(&program.with_copies(2), &options, &control);
+        for copies in [None, Some(2)] {
+            for witness in &mut answer.witnesses {
+                witness.copies = copies;
+            }
+            let found = harm(&program, &mut answer, &options, &control);
+            assert!(matches!(found, Harm::Unknown(_)), "{found:?}");
+        }
     }
 
     #[test]
