@@ -338,3 +338,81 @@ fn no_text_overlaps_on_the_screen() {
     }).join('; ')";
     assert_eq!(browser.text(overlaps), "");
 }
+
+/// The playground: the verdict follows what is typed, whatever is typed stays text, and nothing is fetched from elsewhere.
+#[test]
+fn the_playground_answers_as_you_type() {
+    let Some(program) = find_browser() else {
+        println!("there is no Chromium: the playground is not tested in a browser");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    /// Ends with the test, also where that fails.
+    struct Playground(Child);
+    impl Drop for Playground {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+    let playground = Command::new(env!("CARGO_BIN_EXE_palisade"))
+        .args(["playground", "--port=0"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut playground = Playground(playground);
+    let mut line = String::new();
+    let mut said = BufReader::new(playground.0.stdout.take().unwrap());
+    said.read_line(&mut line).unwrap();
+    let url = line
+        .split(' ')
+        .find(|word| word.starts_with("http://"))
+        .unwrap();
+    let mut browser = Browser::start(&program, directory.path());
+    let wait_for = |browser: &mut Browser, expression: &str| {
+        let start = Instant::now();
+        while browser.evaluate(expression) != true {
+            assert!(start.elapsed() < PATIENCE, "{expression}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    browser.call("Page.navigate", json!({ "url": url }));
+    let verdict = "document.getElementById('verdict')?.textContent";
+    wait_for(
+        &mut browser,
+        &format!("{verdict} === 'violated: not robust against TSO'"),
+    );
+    wait_for(
+        &mut browser,
+        "document.getElementById('picture').naturalWidth > 100",
+    );
+    browser.click("document.getElementById('text')");
+    let markup = "<img src=x onerror='window.pwned = 1'><script>window.pwned = 1</script>";
+    browser.call("Input.insertText", json!({ "text": markup }));
+    wait_for(
+        &mut browser,
+        &format!("{verdict} === 'This is no program yet.'"),
+    );
+    let words = browser.text("document.getElementById('words').textContent");
+    assert!(words.contains("<img src=x"), "{words}");
+    browser.click("document.getElementById('reset')");
+    wait_for(&mut browser, &format!("{verdict}.startsWith('violated')"));
+    browser.click("document.getElementById('fence')");
+    wait_for(&mut browser, "!document.getElementById('take').hidden");
+    browser.click("document.getElementById('apply')");
+    wait_for(
+        &mut browser,
+        &format!("{verdict}.startsWith('holds: robust')"),
+    );
+    assert_eq!(browser.evaluate("window.pwned === undefined"), true);
+    for event in &browser.events {
+        let asked = event["params"]["request"]["url"].as_str().unwrap_or(url);
+        assert!(
+            asked.starts_with(url) || asked.starts_with("data:"),
+            "{asked}"
+        );
+        assert_ne!(event["method"], "Log.entryAdded", "{event}");
+        assert_ne!(event["method"], "Runtime.exceptionThrown", "{event}");
+    }
+}

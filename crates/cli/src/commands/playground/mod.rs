@@ -67,6 +67,10 @@ const EXAMPLES: &[(&str, &str)] = &[
         "A lost wake-up",
         include_str!("../../../../../programs/bugs/postgresql-latch.pal"),
     ),
+    (
+        "Your own",
+        "shared x;\n\nthread p {\n  x = 1;\n}\n\nthread q {\n  let r = x;\n}\n",
+    ),
 ];
 
 /// More connections at once are turned away.
@@ -368,6 +372,7 @@ fn told(report: &FileReport) -> Value {
         Ok(Findings::All(_)) => ("error", None, None),
     };
     let mut lines: Vec<u32> = match &report.result {
+        Ok(Findings::Fences(found)) if fenced.is_some() => fence_lines(report, found),
         Err(Failure::Text(source, problems)) => problems
             .iter()
             .map(|problem| source.line_column(problem.span.start).line)
@@ -378,7 +383,7 @@ fn told(report: &FileReport) -> Value {
     lines.dedup();
     let svg = match (witness, &report.program) {
         (Some(witness), Some(program)) if witness.events.len() <= MOST_EVENTS => {
-            Some(picture::run(witness, program, "").svg())
+            Some(picture::run(witness, program, "program").svg())
         }
         _ => None,
     };
@@ -394,6 +399,18 @@ fn told(report: &FileReport) -> Value {
         "svg": svg,
         "fenced": fenced,
     })
+}
+
+/// The lines of what the fences go before.
+fn fence_lines(report: &FileReport, found: &FenceFindings) -> Vec<u32> {
+    let (Some(program), FenceResult::Optimal(set)) = (&report.program, &found.fences.result) else {
+        return Vec::new();
+    };
+    let start = |repair| program.site(repair).span.start;
+    set.repairs
+        .iter()
+        .map(|c| program.source.line_column(start(c.repair)).line)
+        .collect()
 }
 
 /// The lines of what the cycle or pattern speaks of.

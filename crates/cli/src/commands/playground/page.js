@@ -24,6 +24,13 @@ function options(select, list) {
   select.replaceChildren(...list.map(([value, label]) => new Option(label, value)));
 }
 
+// What the editor holds, and that it is remembered.
+function keep(value) {
+  edits[current] = value;
+  if (text.value !== value) text.value = value;
+  $("reset").hidden = value === setup.examples[current].text;
+}
+
 function showGutter() {
   const count = text.value.split("\n").length;
   const rows = [];
@@ -91,7 +98,7 @@ function soon() {
   timer = setTimeout(() => ask("/check"), 300);
 }
 
-text.addEventListener("input", () => { edits[current] = text.value; marked = new Set(); showGutter(); soon(); });
+text.addEventListener("input", () => { keep(text.value); marked = new Set(); showGutter(); soon(); });
 text.addEventListener("scroll", () => { gutter.scrollTop = text.scrollTop; });
 model.addEventListener("change", () => { showCriteria(); ask("/check"); });
 criterion.addEventListener("change", () => ask("/check"));
@@ -99,13 +106,17 @@ example.addEventListener("change", () => choose(Number(example.value)));
 $("fence").addEventListener("click", () => ask("/fence"));
 $("apply").addEventListener("click", () => {
   if (fenced === null) return;
-  edits[current] = text.value = fenced;
+  keep(fenced);
+  ask("/check");
+});
+$("reset").addEventListener("click", () => {
+  keep(setup.examples[current].text);
   ask("/check");
 });
 
 function choose(index) {
   current = index;
-  text.value = edits[index];
+  keep(edits[index]);
   text.scrollTop = 0;
   marked = new Set();
   showGutter();
