@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Workers are at most so many FILEs ahead of what has been printed, for each worker: answers that wait take memory.
@@ -38,7 +39,9 @@ pub fn in_order<T: Send>(
             let work = || {
                 while let Some(index) = desk.next(count, ahead) {
                     let held = machine.read().unwrap_or_else(PoisonError::into_inner);
-                    let outcome = glance(index);
+                    // Whatever goes wrong, somebody waits for an outcome: `thorough` meets the same trouble where it can be seen.
+                    let glance = AssertUnwindSafe(|| glance(index));
+                    let outcome = std::panic::catch_unwind(glance).ok().flatten();
                     drop(held);
                     desk.lay_down(index, outcome);
                 }

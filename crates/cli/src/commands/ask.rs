@@ -99,8 +99,9 @@ impl Asking<'_> {
         let mut drawn = Status::Holds;
         let mut collected = Vec::new();
         let look = output.error_look();
-        let line = FilesLine::new(jobs.len());
         let workers = threads(self.search).min(jobs.len());
+        // One after the other, each has a line of its own.
+        let line = FilesLine::new(if workers < 2 { 0 } else { jobs.len() });
         let one = |index: usize, effort: Effort| self.report(&jobs[index], effort, look);
         let mut take = |_: usize, done: Done| {
             line.pause(|| {
@@ -131,7 +132,7 @@ impl Asking<'_> {
                 line.advance();
                 (is_decided(&done.report) || cancel().load(Ordering::Relaxed)).then_some(done)
             };
-            let thorough = |index| one(index, Effort::Full);
+            let thorough = |index| line.pause(|| one(index, Effort::Full));
             batch::in_order(jobs.len(), workers, glance, thorough, &mut take);
         }
         drop(line);
@@ -172,7 +173,7 @@ impl Asking<'_> {
     fn report(&self, job: &Job, effort: Effort, look: Look) -> Done {
         let (path, read) = match job {
             Job::Trouble(path, message) => (path, Err(Failure::Message(message.clone()))),
-            Job::File(path) => (path, input::read(path, &self.input.reading)),
+            Job::File(path) => (path, guarded(|| input::read(path, &self.input.reading))),
         };
         let file = input::display_name(path);
         let mut warnings = String::new();
