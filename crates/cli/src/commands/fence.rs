@@ -6,7 +6,7 @@ use crate::files::write_whole;
 use crate::input;
 use crate::output::Output;
 use crate::pairs;
-use palisade_check::{Control, Options, Verdict};
+use palisade_check::{Abstraction, Control, Options, Verdict};
 use palisade_fence::{
     Bounds, Candidate, Candidates, CostFile, Costs, FenceResult, Kinds, Profile, RepairSet, Wishes,
     fences,
@@ -63,7 +63,12 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
         explain: args.explain,
     };
     let answer = |program: &Program, effort: Effort, control: &Control<'_>| {
-        let options = options(model, criterion, false, &args.search, effort);
+        let mut options = options(model, criterion, false, &args.search, effort);
+        // A set of fences is confirmed by the program itself sooner than by its abstraction.
+        if args.search.abstraction.is_none() {
+            options.abstraction = Abstraction::Off;
+        }
+        let options = options;
         let costs = match &file {
             Some(file) => {
                 let unfit = |why| Failure::Message(format!("{}: {why}", args.cost));
