@@ -234,6 +234,35 @@ fn no_text_overlaps_in_the_runs_of_random_programs() {
     assert!(seen > 100, "only {seen} witnesses");
 }
 
+/// A `never` can be true before anybody has moved, and a run can be longer than what is shown of it.
+#[test]
+fn runs_of_no_step_and_of_very_many() {
+    let program = text_for_random_witnesses();
+    let mut witness = random_witness(&mut fastrand::Rng::with_seed(1));
+    witness.edges.clear();
+    witness.cycle.clear();
+    witness.pattern = Some(Pattern {
+        kind: PatternKind::Never,
+        events: Vec::new(),
+        message: "it is true at once".to_owned(),
+    });
+    let load = Event {
+        kind: EventKind::Load,
+        issue: None,
+        rf: None,
+        after: None,
+        atomic: false,
+        ..witness.events[0].clone()
+    };
+    for length in [0, 1, 500] {
+        witness.events = vec![load.clone(); length];
+        let scene = diagram::draw(&witness::diagram(&witness, &program, "test.pal"));
+        assert_readable(&scene);
+        let left_out = scene.texts().any(|(_, text)| text.contains("left out"));
+        assert_eq!(left_out, length == 500);
+    }
+}
+
 #[test]
 fn no_text_overlaps_in_control_flow_graphs() {
     for seed in 0..100 {
