@@ -39,7 +39,7 @@ const MOST_THREADS: u32 = 12;
 
 const MODES: [(&str, &[&str]); 2] = [
     ("concrete", &["--abstract", "off", "--no-static-filter"]),
-    ("abstract", &["--abstract", "0", "--no-static-filter"]),
+    ("abstract", &["--abstract", "2", "--no-static-filter"]),
 ];
 
 /// Prints the table. An argument sets the limit in seconds for each measurement.
@@ -119,7 +119,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
         let threads = digits.chars().last().and_then(|c| c.to_digit(10));
         for (mode, arguments) in [
             ("concrete", ["--abstract", "off"]),
-            ("abstract", ["--abstract", "0"]),
+            ("abstract", ["--abstract", "2"]),
         ] {
             let mut all = vec!["--criterion", "persistent", "--domain", "256"];
             all.extend(arguments);
@@ -145,7 +145,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
             .collect();
         let title = match mode {
             "concrete" => "Proving persistence: the program itself",
-            _ => "Proving persistence: with the abstraction, from K = 0",
+            _ => "Proving persistence: with the abstraction, from K = 2",
         };
         let axes = ("threads", "states");
         plot(&format!("scaling-{mode}"), title, axes, false, &of_mode);

@@ -191,7 +191,7 @@ fn instrumented_programs_are_programs() {
         let done = palisade_with_stdin(&[&export[..], &["pal"], wrong].concat(), SB);
         assert_eq!(done.code, 2, "{wrong:?}");
     }
-    let done = palisade_with_stdin(&["export", "-", "--to", "pal", "--attack", "p:2:2"], SB);
+    let done = palisade(&["export", "-", "--to", "pal", "--attack", "p:2:2"]);
     assert_eq!(done.code, 2);
 }
 
