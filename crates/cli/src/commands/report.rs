@@ -8,7 +8,7 @@ use crate::input::{self, Input, Job};
 use crate::limits;
 use crate::output::Output;
 use crate::progress::ProgressLine;
-use palisade_check::{Control, Options, QUESTIONS, Verdict, check};
+use palisade_check::{Control, Options, QUESTIONS, Verdict};
 use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
@@ -63,7 +63,7 @@ fn found(program: Program, args: &ReportArgs, control: &Control<'_>) -> Found {
         .iter()
         .map(|&(model, criterion)| {
             let options = options(model, criterion, args);
-            let answer = check(&program, &options, control);
+            let answer = palisade_param::check(&program, &options, control);
             let violated = |a: &palisade_report::Answer| a.verdict == Verdict::Violated;
             let fences = match fences_may_help(model, criterion) {
                 true if answer.as_ref().is_ok_and(violated) => fenced(&program, &options, control),

@@ -49,7 +49,7 @@ impl Program {
     ///
     /// ```no_run
     /// let program = palisade::Program::read("lock.pal")?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
     /// ```
     pub fn read(
         path: impl AsRef<Path>,
