@@ -1,0 +1,653 @@
+//! One searching thread's window on the automata: what it has asked, and what was found.
+
+use palisade_lang::{Op, PointId, RegisterId, Thread, Value};
+use rustc_hash::FxHashMap;
+
+use crate::action::{Action, ActionKind, action_of, evaluate, footprint_of, local_step};
+use crate::control::{Footprint, written_register};
+use crate::table::STOPPED;
+use crate::{LocalId, Status, Threads, read, write};
+
+const SMALL_VALUES: usize = 1024;
+
+/// What one code's steps were found to be; forgotten when it grows too large (a state that counts to millions is rarely seen twice).
+const REMEMBERED_LOCALS: usize = 1 << 19;
+
+/// One searching thread's window on the automata.
+#[derive(Debug)]
+pub struct View<'t> {
+    threads: &'t Threads<'t>,
+    memories: Vec<Memory>,
+    values: Vec<Value>,
+    small_values: Vec<u32>,
+    other_values: FxHashMap<Value, u32>,
+    registers: Vec<Value>,
+    scratch: Scratch,
+}
+
+/// What a view remembers of one code.
+#[derive(Debug, Default)]
+struct Memory {
+    /// By local id: 0 if not known, else one more than the index into `locals`.
+    known: Vec<u32>,
+    locals: Vec<Standing>,
+    actions: Vec<RememberedAction>,
+    nexts: Vec<LocalId>,
+}
+
+/// What is known about a local state.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    point: PointId,
+    first_action: u32,
+    /// How many actions it has.
+    pub actions: u32,
+    /// How the thread stands.
+    pub status: Status,
+    /// Whether the thread is inside `atomic`.
+    pub atomic: bool,
+    /// Whether one of the actions begins `atomic`.
+    pub enters_block: bool,
+    /// Whether a step from here may go back in the code.
+    pub may_close_loop: bool,
+    /// Whether a step from here may change what a `never` says about the thread's position or registers.
+    pub visible: bool,
+    /// Whether it is at a label that some `never` mentions.
+    pub mentioned: bool,
+    /// What the next step may touch (of all actions; for the beginning of `atomic`, of the whole block).
+    pub next: Footprint,
+    /// What the thread may touch from here on.
+    pub future: Footprint,
+}
+
+impl Standing {
+    /// The control point; `None` for a stopped thread.
+    #[inline]
+    pub fn point(&self) -> Option<PointId> {
+        (self.point != STOPPED).then_some(self.point)
+    }
+}
+
+#[derive(Debug)]
+struct RememberedAction {
+    action: Action,
+    /// By value read (0 where nothing is read): where the successors stand in `nexts`.
+    resumes: Resumes,
+}
+
+/// The successors by value read. Few values are usual, so a list is searched; where there are many, a map.
+#[derive(Debug, Default)]
+struct Resumes {
+    few: Vec<(Value, u32, u32)>,
+    many: Option<Box<FxHashMap<Value, (u32, u32)>>>,
+}
+
+impl Resumes {
+    const FEW: usize = 6;
+
+    #[inline]
+    fn find(&self, value: Value) -> Option<(u32, u32)> {
+        if let Some(many) = &self.many {
+            return many.get(&value).copied();
+        }
+        let entry = self.few.iter().find(|entry| entry.0 == value)?;
+        Some((entry.1, entry.2))
+    }
+
+    fn insert(&mut self, value: Value, begin: u32, end: u32) {
+        if self.few.len() < Self::FEW {
+            self.few.push((value, begin, end));
+            return;
+        }
+        let few = &self.few;
+        let many = self
+            .many
+            .get_or_insert_with(|| Box::new(few.iter().map(|&(v, b, e)| (v, (b, e))).collect()));
+        many.insert(value, (begin, end));
+    }
+}
+
+#[derive(Debug, Default)]
+struct Scratch {
+    found: Vec<LocalId>,
+    work: Vec<(PointId, Vec<Value>)>,
+    seen: Vec<(PointId, Vec<Value>)>,
+}
+
+impl<'t> View<'t> {
+    pub(crate) fn new(threads: &'t Threads<'t>) -> Self {
+        View {
+            threads,
+            memories: threads.codes.iter().map(|_| Memory::default()).collect(),
+            values: Vec::new(),
+            small_values: vec![u32::MAX; SMALL_VALUES],
+            other_values: Default::default(),
+            registers: Vec::new(),
+            scratch: Scratch::default(),
+        }
+    }
+}
+
+impl View<'_> {
+    /// Where the code's thread can stand at the beginning, after its first local steps, for a copy with number `me`.
+    pub fn initial_of_copy(&mut self, code: usize, me: u32) -> Vec<LocalId> {
+        let thread = &self.threads.program.threads[code];
+        let mut registers = vec![0; thread.registers.len()];
+        if let Some(register) = thread.me {
+            registers[register.index()] = Value::from(me);
+        }
+        let mut found = Vec::new();
+        self.settle(code, thread.initial, registers, &mut found);
+        found
+    }
+
+    /// The same for a running thread, by its index among the instances.
+    pub fn initial(&mut self, instance: usize) -> Vec<LocalId> {
+        let instance = &self.threads.instances[instance];
+        let (code, copy) = (instance.thread.index(), instance.copy);
+        self.initial_of_copy(code, copy)
+    }
+
+    /// How many actions a local state has.
+    #[inline]
+    pub fn actions(&mut self, code: usize, local: LocalId) -> usize {
+        self.standing(code, local).actions as usize
+    }
+
+    /// An action of a local state.
+    #[inline]
+    pub fn action(&mut self, code: usize, local: LocalId, action: usize) -> Action {
+        let first = self.standing(code, local).first_action as usize;
+        self.memories[code].actions[first + action].action
+    }
+
+    /// The same, for somebody who has asked for the [`Standing`] since the last [`View::begin_state`].
+    #[inline]
+    pub fn action_from(&self, code: usize, standing: &Standing, action: usize) -> Action {
+        self.memories[code].actions[standing.first_action as usize + action].action
+    }
+
+    /// How the thread stands.
+    #[inline]
+    pub fn status(&mut self, code: usize, local: LocalId) -> Status {
+        self.standing(code, local).status
+    }
+
+    /// Whether the thread is inside `atomic`.
+    #[inline]
+    pub fn is_atomic(&mut self, code: usize, local: LocalId) -> bool {
+        self.standing(code, local).atomic
+    }
+
+    /// What the next step may touch (of all actions; for the beginning of `atomic`, of the whole block).
+    #[inline]
+    pub fn next_footprint(&mut self, code: usize, local: LocalId) -> Footprint {
+        self.standing(code, local).next
+    }
+
+    /// What the thread may touch from here on.
+    #[inline]
+    pub fn future_footprint(&mut self, code: usize, local: LocalId) -> Footprint {
+        self.standing(code, local).future
+    }
+
+    /// Whether a step from here may go back in the code.
+    #[inline]
+    pub fn may_close_loop(&mut self, code: usize, local: LocalId) -> bool {
+        self.standing(code, local).may_close_loop
+    }
+
+    /// Whether a step from here may change what a `never` says about the thread's position or registers.
+    #[inline]
+    pub fn is_visible(&mut self, code: usize, local: LocalId) -> bool {
+        self.standing(code, local).visible
+    }
+
+    /// The control point; `None` for a stopped thread.
+    #[inline]
+    pub fn point(&mut self, code: usize, local: LocalId) -> Option<PointId> {
+        self.standing(code, local).point()
+    }
+
+    /// The value of a register; 0 if it is not live.
+    pub fn register(&mut self, code: usize, local: LocalId, register: RegisterId) -> Value {
+        let table = read(&self.threads.codes[code].locals);
+        let (point, values) = table.get(local);
+        if point == STOPPED {
+            return 0;
+        }
+        self.threads.codes[code].control.live[point.index()]
+            .binary_search(&register)
+            .map_or(0, |at| values[at])
+    }
+
+    /// Where the thread can be after an action that reads nothing.
+    #[inline]
+    pub fn next(&mut self, code: usize, local: LocalId, action: usize) -> &[LocalId] {
+        self.resume(code, local, action, 0)
+    }
+
+    /// Where the thread can be after an action that read `value`. For a [`ActionKind::Wait`] and a blocking update the caller has checked that it goes on.
+    #[inline]
+    pub fn resume(
+        &mut self,
+        code: usize,
+        local: LocalId,
+        action: usize,
+        value: Value,
+    ) -> &[LocalId] {
+        let standing = *self.standing(code, local);
+        self.resume_from(code, local, &standing, action, value)
+    }
+
+    /// The same, for somebody who has asked for the [`Standing`] since the last [`View::begin_state`].
+    #[inline]
+    pub fn resume_from(
+        &mut self,
+        code: usize,
+        local: LocalId,
+        standing: &Standing,
+        action: usize,
+        value: Value,
+    ) -> &[LocalId] {
+        let index = standing.first_action as usize + action;
+        let known = self.memories[code].actions[index].resumes.find(value);
+        let (begin, end) = match known {
+            Some(known) => known,
+            None => self.find_resume(code, local, index, value),
+        };
+        &self.memories[code].nexts[begin as usize..end as usize]
+    }
+
+    /// The number of a value, to be stored in a row.
+    #[inline]
+    pub fn value_id(&mut self, value: Value) -> u32 {
+        if let Some(&id) = usize::try_from(value)
+            .ok()
+            .and_then(|v| self.small_values.get(v))
+            && id != u32::MAX
+        {
+            return id;
+        }
+        self.find_value_id(value)
+    }
+
+    /// The value that a number stands for.
+    #[inline]
+    pub fn value(&mut self, id: u32) -> Value {
+        if id as usize >= self.values.len() {
+            let table = read(&self.threads.values);
+            let known = self.values.len() as u32;
+            self.values.extend((known..=id).map(|id| table.get(id)));
+        }
+        self.values[id as usize]
+    }
+
+    fn find_value_id(&mut self, value: Value) -> u32 {
+        if let Some(&id) = self.other_values.get(&value) {
+            return id;
+        }
+        let found = read(&self.threads.values).find(value);
+        let id = found.unwrap_or_else(|| write(&self.threads.values).intern(value));
+        match usize::try_from(value) {
+            Ok(small) if small < SMALL_VALUES => self.small_values[small] = id,
+            _ => {
+                if self.other_values.len() >= REMEMBERED_LOCALS {
+                    self.other_values.clear();
+                }
+                self.other_values.insert(value, id);
+            }
+        }
+        id
+    }
+
+    /// All that is known about a local state.
+    #[inline]
+    pub fn standing(&mut self, code: usize, local: LocalId) -> &Standing {
+        let known = self.memories[code].known.get(local.0 as usize).copied();
+        let index = match known {
+            Some(index) if index != 0 => index - 1,
+            _ => self.remember(code, local),
+        };
+        &self.memories[code].locals[index as usize]
+    }
+
+    /// Forgets everything that is remembered of a code. Only [`View::begin_state`] calls it, so that indices stay good within a state.
+    fn forget(&mut self, code: usize) {
+        self.memories[code] = Memory::default();
+    }
+
+    /// To be called before a global state is expanded: the only moment at which remembered steps may be dropped to save memory.
+    #[inline]
+    pub fn begin_state(&mut self) {
+        for code in 0..self.memories.len() {
+            let memory = &self.memories[code];
+            if memory.locals.len().max(memory.nexts.len() / 4) > REMEMBERED_LOCALS {
+                self.forget(code);
+            }
+        }
+    }
+
+    fn load_registers(&mut self, code: usize, local: LocalId) -> PointId {
+        let registers = self.threads.program.threads[code].registers.len();
+        self.registers.clear();
+        self.registers.resize(registers, 0);
+        let table = read(&self.threads.codes[code].locals);
+        let (point, values) = table.get(local);
+        if point != STOPPED {
+            let live = &self.threads.codes[code].control.live[point.index()];
+            for (register, value) in live.iter().zip(values) {
+                self.registers[register.index()] = *value;
+            }
+        }
+        point
+    }
+
+    #[cold]
+    fn remember(&mut self, code: usize, local: LocalId) -> u32 {
+        let threads = self.threads;
+        let thread = &threads.program.threads[code];
+        let control = &threads.codes[code].control;
+        let point = self.load_registers(code, local);
+        let memory = &mut self.memories[code];
+        let first_action = memory.actions.len();
+        let mut next = Footprint::default();
+        let mut entry = Standing {
+            point,
+            status: Status::Stopped,
+            atomic: false,
+            enters_block: false,
+            may_close_loop: false,
+            visible: false,
+            mentioned: false,
+            next,
+            future: Footprint::default(),
+            first_action: first_action as u32,
+            actions: 0,
+        };
+        if point != STOPPED {
+            entry.status = if thread.is_end(point) {
+                Status::Ended
+            } else {
+                Status::Running
+            };
+            entry.atomic = thread.points[point.index()].atomic;
+            entry.may_close_loop = control.may_close_loop[point.index()];
+            entry.visible = control.visible[point.index()];
+            entry.mentioned = control.mentioned[point.index()];
+            entry.future = control.future[point.index()];
+            for index in control.outgoing(point) {
+                let transition = &thread.transitions[index];
+                let Some(kind) = action_of(threads.program, transition, &self.registers) else {
+                    continue;
+                };
+                let footprint = match kind {
+                    ActionKind::AtomicBegin => control.rest_of_block[transition.to.index()],
+                    _ => footprint_of(kind),
+                };
+                next = next.union(footprint);
+                entry.enters_block |= kind == ActionKind::AtomicBegin;
+                memory.actions.push(RememberedAction {
+                    action: Action {
+                        kind,
+                        transition: index as u32,
+                    },
+                    resumes: Resumes::default(),
+                });
+            }
+            entry.next = next;
+            // Two guards with the same error (`if 1 / 0 == 1`) are one error.
+            let actions = &mut memory.actions;
+            let mut errors = Vec::new();
+            let mut at = first_action;
+            while at < actions.len() {
+                if let ActionKind::Error(error) = actions[at].action.kind {
+                    let span = thread.transitions[actions[at].action.transition as usize].span;
+                    if errors.contains(&(error, span)) {
+                        actions.remove(at);
+                        continue;
+                    }
+                    errors.push((error, span));
+                }
+                at += 1;
+            }
+            entry.actions = (actions.len() - first_action) as u32;
+        } else {
+            // A thread that stopped inside `atomic` keeps everybody out for good: where it stopped is remembered as its only value.
+            let table = read(&threads.codes[code].locals);
+            entry.atomic = table.get(local).1 == [1];
+        }
+        let index = memory.locals.len() as u32;
+        memory.locals.push(entry);
+        if memory.known.len() <= local.0 as usize {
+            memory.known.resize(local.0 as usize + 1, 0);
+        }
+        memory.known[local.0 as usize] = index + 1;
+        index
+    }
+
+    #[cold]
+    fn find_resume(
+        &mut self,
+        code: usize,
+        local: LocalId,
+        action_index: usize,
+        value: Value,
+    ) -> (u32, u32) {
+        let threads = self.threads;
+        let thread: &Thread = &threads.program.threads[code];
+        let action = self.memories[code].actions[action_index].action;
+        let transition = &thread.transitions[action.transition as usize];
+        let point = self.load_registers(code, local);
+        let mut registers = std::mem::take(&mut self.registers);
+        let mut found = std::mem::take(&mut self.scratch.found);
+        found.clear();
+        if let ActionKind::Error(_) = action.kind {
+            let atomic = thread.points[point.index()].atomic;
+            let stopped = [Value::from(atomic)];
+            found.push(self.intern(code, STOPPED, &stopped));
+        } else {
+            match &transition.op {
+                Op::Assign(register, expr) => {
+                    // An error would have made this an `Error` action.
+                    let result = evaluate(expr, threads.program.domain, &registers).unwrap_or(0);
+                    registers[register.index()] = threads.program.domain.reduce(result);
+                }
+                op => {
+                    if let Some(register) = written_register(op) {
+                        registers[register.index()] = value;
+                    }
+                }
+            }
+            self.settle(code, transition.to, registers.clone(), &mut found);
+        }
+        self.registers = registers;
+        let memory = &mut self.memories[code];
+        let begin = memory.nexts.len() as u32;
+        memory.nexts.extend_from_slice(&found);
+        let end = memory.nexts.len() as u32;
+        memory.actions[action_index]
+            .resumes
+            .insert(value, begin, end);
+        self.scratch.found = found;
+        (begin, end)
+    }
+
+    /// Runs local steps from `point` until every branch stands where it must stop.
+    ///
+    /// A run without branches (a loop over an array that skips an element, say) comes round a loop up to
+    /// `LOCAL_ROUNDS` times; a run that branches stops at each loop's head.
+    fn settle(
+        &mut self,
+        code: usize,
+        point: PointId,
+        registers: Vec<Value>,
+        found: &mut Vec<LocalId>,
+    ) {
+        let threads = self.threads;
+        let thread = &threads.program.threads[code];
+        let control = &threads.codes[code].control;
+        let domain = threads.program.domain;
+        let mut work = std::mem::take(&mut self.scratch.work);
+        let mut seen = std::mem::take(&mut self.scratch.seen);
+        work.clear();
+        seen.clear();
+        work.push((point, registers));
+        let mut rounds = 0;
+        'branches: while let Some((point, registers)) = work.pop() {
+            let point = control.behind_jumps[point.index()];
+            let before = work.len();
+            let mut stop = control.stops[point.index()];
+            if control.pauses[point.index()] {
+                stop |= rounds == LOCAL_ROUNDS || !seen.is_empty();
+                rounds += u32::from(!stop);
+            }
+            if !stop {
+                for index in control.outgoing(point).rev() {
+                    let transition = &thread.transitions[index];
+                    match local_step(&transition.op, domain, &registers) {
+                        Ok(None) => {}
+                        Ok(Some(assigned)) => {
+                            let mut registers = registers.clone();
+                            if let Some((register, value)) = assigned {
+                                registers[register.index()] = value;
+                            }
+                            work.push((transition.to, registers));
+                        }
+                        Err(_) => {
+                            work.truncate(before);
+                            break;
+                        }
+                    }
+                }
+            }
+            if work.len() > before {
+                // Branches that meet again (`choose` after `choose`) are followed once.
+                if work.len() > before + 1 || !seen.is_empty() {
+                    for at in (before..work.len()).rev() {
+                        if seen.contains(&work[at]) {
+                            work.remove(at);
+                        } else {
+                            seen.push(work[at].clone());
+                        }
+                    }
+                }
+                continue 'branches;
+            }
+            let live: Vec<Value> = control.live[point.index()]
+                .iter()
+                .map(|r| registers[r.index()])
+                .collect();
+            let local = self.intern(code, point, &live);
+            if !found.contains(&local) {
+                found.push(local);
+            }
+        }
+        self.scratch.work = work;
+        self.scratch.seen = seen;
+    }
+
+    /// The local steps that lead to `to` once a copy with number `me` has begun (`None`), or once a local state has executed an instruction and read
+    /// `value`: the instructions of the shortest such run, without jumps. `None` where there is no such run.
+    ///
+    /// Searches do not need it: it is for telling afterwards what happened on a path.
+    pub fn way(
+        &mut self,
+        code: usize,
+        me: u32,
+        after: Option<(LocalId, u32, Value)>,
+        to: LocalId,
+    ) -> Option<Vec<u32>> {
+        let threads = self.threads;
+        let thread = &threads.program.threads[code];
+        let control = &threads.codes[code].control;
+        let domain = threads.program.domain;
+        let (target, wanted) = {
+            let table = read(&threads.codes[code].locals);
+            let (point, values) = table.get(to);
+            (point, values.to_vec())
+        };
+        if target == STOPPED {
+            return Some(Vec::new());
+        }
+        let (point, registers) = match after {
+            None => {
+                let mut registers = vec![0; thread.registers.len()];
+                if let Some(register) = thread.me {
+                    registers[register.index()] = Value::from(me);
+                }
+                (thread.initial, registers)
+            }
+            Some((local, transition, value)) => {
+                self.load_registers(code, local);
+                let mut registers = self.registers.clone();
+                let transition = &thread.transitions[transition as usize];
+                match &transition.op {
+                    Op::Assign(register, expr) => {
+                        let result = evaluate(expr, domain, &registers).ok()?;
+                        registers[register.index()] = domain.reduce(result);
+                    }
+                    op => {
+                        if let Some(register) = written_register(op) {
+                            registers[register.index()] = value;
+                        }
+                    }
+                }
+                (transition.to, registers)
+            }
+        };
+        // Breadth first, so that endless local loops do no harm. Each entry knows the one before it and the step between.
+        let first = (control.behind_jumps[point.index()], registers);
+        let mut seen: rustc_hash::FxHashSet<_> = [first.clone()].into_iter().collect();
+        let mut queue = vec![(first, usize::MAX, 0u32)];
+        let mut at = 0;
+        while at < queue.len() && at < MOST_LOCAL_STATES {
+            let (point, registers) = queue[at].0.clone();
+            let live = control.live[point.index()].iter();
+            if point == target
+                && live
+                    .map(|r| registers[r.index()])
+                    .eq(wanted.iter().copied())
+            {
+                let mut way = Vec::new();
+                while queue[at].1 != usize::MAX {
+                    way.push(queue[at].2);
+                    at = queue[at].1;
+                }
+                way.reverse();
+                return Some(way);
+            }
+            if !control.stops[point.index()] {
+                for index in control.outgoing(point) {
+                    let transition = &thread.transitions[index];
+                    let Ok(Some(assigned)) = local_step(&transition.op, domain, &registers) else {
+                        continue;
+                    };
+                    let mut registers = registers.clone();
+                    if let Some((register, value)) = assigned {
+                        registers[register.index()] = value;
+                    }
+                    let next = (control.behind_jumps[transition.to.index()], registers);
+                    if seen.insert(next.clone()) {
+                        queue.push((next, at, index as u32));
+                    }
+                }
+            }
+            at += 1;
+        }
+        None
+    }
+
+    fn intern(&mut self, code: usize, point: PointId, live: &[Value]) -> LocalId {
+        let locals = &self.threads.codes[code].locals;
+        let found = read(locals).find(point, live);
+        found.unwrap_or_else(|| write(locals).intern(point, live))
+    }
+}
+
+/// How often one local run comes round a loop before it pauses. More would save more states of threads that compute for long,
+/// and lose time on a thread that never stops computing.
+const LOCAL_ROUNDS: u32 = 64;
+
+/// How many local states [`View::way`] looks at before it gives up.
+const MOST_LOCAL_STATES: usize = 1 << 20;
