@@ -23,18 +23,11 @@ struct Found {
 }
 
 /// Prints the table. An argument sets the limit in seconds for each row.
-pub fn table(arguments: &[String]) -> ExitCode {
+pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let limit = arguments
         .first()
         .and_then(|a| a.parse().ok())
         .unwrap_or(120);
-    let palisade = match Palisade::build() {
-        Ok(palisade) => palisade,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::FAILURE;
-        }
-    };
     let mut table = Table::new(&[
         ("program", 40),
         ("robust", 7),
@@ -55,7 +48,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
         let mut remarks = Vec::new();
         let mut slowest: f64 = 0.0;
         for (criterion, column) in CRITERIA {
-            let found = match measure(&palisade, &row, criterion, limit) {
+            let found = match measure(palisade, &row, criterion, limit) {
                 Ok(found) => found,
                 Err(why) => {
                     remarks.push(why);

@@ -34,20 +34,13 @@ const FAMILIES: &[Family] = &[
 ];
 
 /// Prints the table, writes it as CSV and the series as plots. Arguments: flags that are passed on to `palisade reach`.
-pub fn table(arguments: &[String]) -> ExitCode {
-    let palisade = match Palisade::build() {
-        Ok(palisade) => palisade,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::FAILURE;
-        }
-    };
+pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let directory = std::env::temp_dir().join(format!("palisade-lazy-{}", std::process::id()));
     if let Err(error) = std::fs::create_dir_all(&directory) {
         eprintln!("cannot make {}: {error}", directory.display());
         return ExitCode::FAILURE;
     }
-    let fine = measure_all(&palisade, &directory, arguments);
+    let fine = measure_all(palisade, &directory, arguments);
     let _ = std::fs::remove_dir_all(&directory);
     match fine {
         true => ExitCode::SUCCESS,

@@ -14,8 +14,14 @@ mod tso;
 
 use std::process::ExitCode;
 
+use bench::tool::Palisade;
+
 /// A table: its name, what it shows, and what prints it.
-type Table = (&'static str, &'static str, fn(&[String]) -> ExitCode);
+type Table = (
+    &'static str,
+    &'static str,
+    fn(&Palisade, &[String]) -> ExitCode,
+);
 
 const TABLES: &[Table] = &[
     (
@@ -59,7 +65,13 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let wanted = arguments.first().map(String::as_str);
     match TABLES.iter().find(|(name, _, _)| Some(*name) == wanted) {
-        Some((_, _, print)) => print(&arguments[1..]),
+        Some((_, _, print)) => match Palisade::build() {
+            Ok(palisade) => print(&palisade, &arguments[1..]),
+            Err(why) => {
+                eprintln!("{why}");
+                ExitCode::FAILURE
+            }
+        },
         None => {
             eprintln!("usage: bench TABLE [ARGUMENT…]");
             for (name, what, _) in TABLES {

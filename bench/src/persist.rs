@@ -50,16 +50,9 @@ const TABLE_1: &[(&str, u32, f64, &str)] = &[
 ];
 
 /// Prints the table. An argument sets the limit in seconds for each row.
-pub fn table(arguments: &[String]) -> ExitCode {
+pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let limit = arguments.first().and_then(|a| a.parse().ok()).unwrap_or(60);
     let limit = Duration::from_secs(limit);
-    let palisade = match Palisade::build() {
-        Ok(palisade) => palisade,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::FAILURE;
-        }
-    };
     let mut table = Table::new(&[
         ("program", 38),
         ("verdict", 9),
@@ -77,7 +70,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
     println!("Table 1 (Persist's seconds: for fences, from the paper)");
     for (name, processes, theirs, file) in TABLE_1 {
         let name = format!("{name} {processes}: {file}");
-        match check(&palisade, &house(file), &concrete, limit) {
+        match check(palisade, &house(file), &concrete, limit) {
             Ok(measured) => {
                 fine &= measured.is_decided();
                 table.row(&[
@@ -102,7 +95,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
     for row in expected() {
         let mut arguments = concrete.to_vec();
         arguments.extend(["--domain", "256"]);
-        let measured = match check(&palisade, &row.file, &arguments, limit) {
+        let measured = match check(palisade, &row.file, &arguments, limit) {
             Ok(measured) => measured,
             Err(why) => {
                 fine = false;

@@ -88,7 +88,7 @@ struct Targets {
 }
 
 /// Prints the table. A number sets the limit in seconds for each row; a file is measured instead of all; what begins with `--` is handed on.
-pub fn table(arguments: &[String]) -> ExitCode {
+pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let (flags, rest): (Vec<&str>, Vec<&str>) = arguments
         .iter()
         .map(String::as_str)
@@ -97,13 +97,6 @@ pub fn table(arguments: &[String]) -> ExitCode {
     let files = rest.iter().filter(|a| a.parse::<u64>().is_err());
     let files: Vec<PathBuf> = files.map(PathBuf::from).collect();
     let limit = Duration::from_secs(limit);
-    let palisade = match Palisade::build() {
-        Ok(palisade) => palisade,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::FAILURE;
-        }
-    };
     let mut arguments = vec!["--model", "ra", "--criterion", "robust"];
     arguments.extend(flags);
     let mut table = Table::new(&[
@@ -125,7 +118,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
         least: f64::INFINITY,
     };
     let mut row = |name: &str, file: PathBuf, robust: Option<bool>, rocker: Option<&Rocker>| {
-        let measured = match check(&palisade, &file, &arguments, limit) {
+        let measured = match check(palisade, &file, &arguments, limit) {
             Ok(measured) => measured,
             Err(why) => {
                 println!("{name}: {why}");

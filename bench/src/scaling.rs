@@ -43,16 +43,9 @@ const MODES: [(&str, &[&str]); 2] = [
 ];
 
 /// Prints the table. An argument sets the limit in seconds for each measurement.
-pub fn table(arguments: &[String]) -> ExitCode {
+pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let limit = arguments.first().and_then(|a| a.parse().ok()).unwrap_or(10);
     let limit = Duration::from_secs(limit);
-    let palisade = match Palisade::build() {
-        Ok(palisade) => palisade,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::FAILURE;
-        }
-    };
     let mut table = Table::new(&[
         ("program", 32),
         ("threads", 7),
@@ -83,7 +76,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
             let mut states = Vec::new();
             for threads in 2..=MOST_THREADS {
                 let Some(measured) =
-                    measure(&palisade, file, place, threads - beside, arguments, limit)
+                    measure(palisade, file, place, threads - beside, arguments, limit)
                 else {
                     eprintln!("{name} with {threads} threads cannot be measured");
                     break;
@@ -123,7 +116,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
         ] {
             let mut all = vec!["--criterion", "persistent", "--domain", "256"];
             all.extend(arguments);
-            if let Ok(measured) = check(&palisade, &expected.file, &all, limit) {
+            if let Ok(measured) = check(palisade, &expected.file, &all, limit) {
                 let name = expected.name.trim_start_matches("persist/");
                 row(name, threads.unwrap_or(0), mode, &measured);
             }

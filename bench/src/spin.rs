@@ -29,7 +29,7 @@ struct Settings {
 }
 
 /// Prints the table. Arguments: files to measure instead of all, `--runs N`, `--callgrind` to count instructions per state as well.
-pub fn table(arguments: &[String]) -> ExitCode {
+pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let mut settings = Settings {
         programs: Vec::new(),
         runs: 3,
@@ -50,7 +50,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
         let file = |name: &&str| workspace().join("programs").join(format!("{name}.pal"));
         settings.programs = PROGRAMS.iter().map(file).collect();
     }
-    match compare(&settings) {
+    match compare(palisade, &settings) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("{why}");
@@ -59,8 +59,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
     }
 }
 
-fn compare(settings: &Settings) -> Result<(), String> {
-    let palisade = Palisade::build()?;
+fn compare(palisade: &Palisade, settings: &Settings) -> Result<(), String> {
     let has_spin = Command::new("spin").arg("-V").output().is_ok();
     if !has_spin {
         eprintln!("SPIN is not installed: measuring our side alone");
@@ -83,13 +82,13 @@ fn compare(settings: &Settings) -> Result<(), String> {
         let name = program.file_stem().unwrap_or_default().to_string_lossy();
         let file = program.to_string_lossy();
         let pan = match has_spin {
-            true => Some(Pan::build(&palisade, &name, &file)?),
+            true => Some(Pan::build(palisade, &name, &file)?),
             false => None,
         };
         // In turns, so that a busy minute hits both.
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..settings.runs {
-            ours.push(walk(&palisade, &file, "1")?);
+            ours.push(walk(palisade, &file, "1")?);
             if let Some(pan) = &pan {
                 theirs.push(pan.verify("pan")?);
             }
@@ -101,9 +100,9 @@ fn compare(settings: &Settings) -> Result<(), String> {
             Some(pan) => Some(pan.verify("collapse")?),
             None => None,
         };
-        let scaling = two_threads(&palisade, &file, settings.runs)?;
+        let scaling = two_threads(palisade, &file, settings.runs)?;
         let instructions = match settings.callgrind {
-            true => instructions(&palisade, &file).map(|n| format!("{:.0}", n / states)),
+            true => instructions(palisade, &file).map(|n| format!("{:.0}", n / states)),
             false => None,
         };
         let mebibytes = |finished: &Finished| finished.peak_bytes as f64 / f64::from(1 << 20);

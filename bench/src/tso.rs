@@ -83,16 +83,9 @@ const SIX: &[&str] = &[
 ];
 
 /// Prints the table. An argument sets the limit in seconds for each row.
-pub fn table(arguments: &[String]) -> ExitCode {
+pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let limit = arguments.first().and_then(|a| a.parse().ok()).unwrap_or(60);
     let limit = Duration::from_secs(limit);
-    let palisade = match Palisade::build() {
-        Ok(palisade) => palisade,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::FAILURE;
-        }
-    };
     let mut table = Table::new(&[
         ("program", 46),
         ("verdict", 9),
@@ -126,7 +119,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
             },
             false => house(file),
         };
-        match check(&palisade, &file, &[], limit) {
+        match check(palisade, &file, &[], limit) {
             Ok(measured) => {
                 let expected = if name.contains("non") {
                     "violated"
@@ -155,7 +148,7 @@ pub fn table(arguments: &[String]) -> ExitCode {
             None => &["--domain", "256"],
             Some(_) => &[],
         };
-        match check(&palisade, &expected.file, arguments, limit) {
+        match check(palisade, &expected.file, arguments, limit) {
             Ok(measured) => {
                 let agrees = match expected.get("tso_robust") {
                     "robust" => measured.verdict == "holds",
@@ -179,13 +172,13 @@ pub fn table(arguments: &[String]) -> ExitCode {
     }
     println!("fenced, four threads, nothing dismissed without a search");
     for name in FOUR {
-        if let Ok(measured) = check(&palisade, &house(name), &["--no-static-filter"], limit) {
+        if let Ok(measured) = check(palisade, &house(name), &["--no-static-filter"], limit) {
             fine &= row((*name).to_owned(), &measured, "", String::new());
         }
     }
     println!("fenced, six threads");
     for name in SIX {
-        if let Ok(measured) = check(&palisade, &house(name), &[], limit) {
+        if let Ok(measured) = check(palisade, &house(name), &[], limit) {
             fine &= row((*name).to_owned(), &measured, "", String::new());
         }
     }
