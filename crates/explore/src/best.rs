@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// The best finding of a kind so far.
+#[derive(Clone)]
 pub(crate) struct Best {
     pub(crate) level: u64,
     pub(crate) row: Box<[u32]>,

@@ -8,6 +8,7 @@
 
 use crate::best::{Best, keep_best};
 use crate::budget::{Budget, Full};
+use crate::kept::Keeper;
 use crate::levels::{Levels, SHARDS, Span, shard_of};
 use crate::line::prefetch;
 use crate::pack::{Layout, bits_of, hash_of};
@@ -19,6 +20,7 @@ use crate::task::Task;
 use crate::team::{Leader, Team, lock};
 use crate::walk::{Callback, Limits, Progress, Reason, Stats};
 use std::collections::HashMap;
+use std::io::{ErrorKind, Read};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -93,11 +95,15 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
 
 /// A shard, away from the cache lines of its neighbours.
 #[repr(align(128))]
-struct Slot(Mutex<Shard>);
+pub(crate) struct Slot(pub(crate) Mutex<Shard>);
 
 /// Tells the caller how far the walk is. Only the thread that called has one.
 pub(crate) struct Reporter<'a> {
     pub(crate) callback: Option<Callback<'a>>,
+    /// Who keeps the walk, to go on later.
+    pub(crate) keeper: Option<&'a mut dyn Keeper>,
+    /// A walk to go on with.
+    pub(crate) kept: Option<&'a mut dyn Read>,
     last: Instant,
     last_states: u64,
     memory_looked_at: Instant,
@@ -108,6 +114,8 @@ impl<'a> Reporter<'a> {
         let now = Instant::now();
         Reporter {
             callback,
+            keeper: None,
+            kept: None,
             last: now,
             last_states: 0,
             memory_looked_at: now,
@@ -117,16 +125,16 @@ impl<'a> Reporter<'a> {
 
 /// What the walking threads share.
 pub(crate) struct Engine<'a, S: Space> {
-    space: &'a S,
+    pub(crate) space: &'a S,
     jobs: usize,
     stop_at_first: bool,
     cancel: Option<&'a AtomicBool>,
     most_states: Option<u64>,
     deadline: Option<Instant>,
-    budget: Budget,
+    pub(crate) budget: Budget,
     /// The reason to stop, plus one; 0 is to go on.
     stop: AtomicU8,
-    shards: Box<[Slot]>,
+    pub(crate) shards: Box<[Slot]>,
     task: RwLock<Task>,
     /// The next chunk of the task.
     cursor: AtomicUsize,
@@ -137,10 +145,10 @@ pub(crate) struct Engine<'a, S: Space> {
     /// Everybody is to finish what they are doing, because of `stop` or `too_large`.
     pause: AtomicBool,
     grown: AtomicU64,
-    best: Mutex<HashMap<u64, Best>>,
-    states: AtomicU64,
-    expanded: AtomicU64,
-    transitions: AtomicU64,
+    pub(crate) best: Mutex<HashMap<u64, Best>>,
+    pub(crate) states: AtomicU64,
+    pub(crate) expanded: AtomicU64,
+    pub(crate) transitions: AtomicU64,
 }
 
 /// What is left when the walk is over.
@@ -272,18 +280,27 @@ impl<'a, S: Space> Engine<'a, S> {
         let mut ends = [0; SHARDS];
         let mut spans = Vec::new();
         let mut fitted = false;
-        self.begin(leader);
+        let mut resumed = false;
+        let mut milestone = None;
+        if let Some(kept) = reporter.kept.take() {
+            match self.read_back(kept) {
+                Ok(read) => {
+                    (levels, ends) = read;
+                    levels.backward(ends).next(&mut spans);
+                    resumed = true;
+                }
+                Err(error) if error.kind() == ErrorKind::OutOfMemory => self.stop(Reason::Memory),
+                Err(_) => {}
+            }
+        }
+        if !resumed {
+            self.begin(leader);
+        }
         let mut complete = false;
         loop {
-            let held = levels.bytes();
-            self.collect(leader, &mut ends, &mut spans);
-            if levels.push(&spans).is_err() {
-                self.stop(Reason::Memory);
-                for span in &spans {
-                    ends[span.shard] = span.range.start;
-                }
-            } else if self.budget.take(levels.bytes() - held).is_err() {
-                self.stop(Reason::Memory);
+            if !std::mem::take(&mut resumed) {
+                self.collect(leader, &mut ends, &mut spans);
+                self.add_level(&mut levels, &mut ends, &spans);
             }
             if spans.is_empty() {
                 complete = self.stopped().is_none();
@@ -303,9 +320,35 @@ impl<'a, S: Space> Engine<'a, S> {
                 fitted = true;
                 self.fit();
             }
+            if let Some(keeper) = &mut reporter.keeper {
+                let now = self.milestone(&levels, &ends);
+                if keeper.is_due() {
+                    keeper.keep(&mut |out| self.write_down(&now, &levels, out));
+                }
+                milestone = Some(now);
+            }
             self.expand_level(levels.len() - 1, &mut spans, leader, reporter, team, hire);
         }
+        // A walk that a limit has stopped may be given more another time.
+        if let (Some(keeper), Some(milestone), Some(reason)) =
+            (&mut reporter.keeper, milestone, self.stopped())
+            && reason != Reason::States
+        {
+            keeper.keep(&mut |out| self.write_down(&milestone, &levels, out));
+        }
         (complete, levels, ends)
+    }
+
+    fn add_level(&self, levels: &mut Levels, ends: &mut [u32; SHARDS], spans: &[Span]) {
+        let held = levels.bytes();
+        if levels.push(spans).is_err() {
+            self.stop(Reason::Memory);
+            for span in spans {
+                ends[span.shard] = span.range.start;
+            }
+        } else if self.budget.take(levels.bytes() - held).is_err() {
+            self.stop(Reason::Memory);
+        }
     }
 
     /// Inserts the initial states.
@@ -659,6 +702,28 @@ impl<'a, S: Space> Engine<'a, S> {
     fn measure(&self, largest: &mut [u32]) {
         for slot in &self.shards {
             lock(&slot.0).measure(largest);
+        }
+    }
+
+    /// Changes the packing so that components have at least so many bits.
+    pub(crate) fn make_room(&self, bits: &[u32]) -> Result<(), Full> {
+        let old = Arc::clone(&self.read_task().layout);
+        let new: Vec<u32> = old.bits().zip(bits).map(|(a, &b)| a.max(b)).collect();
+        if old.bits().eq(new.iter().copied()) {
+            return Ok(());
+        }
+        self.repack(Layout::new(&new))
+    }
+
+    /// Forgets all states.
+    pub(crate) fn forget(&self) {
+        let layout = Arc::clone(&self.read_task().layout);
+        for (number, slot) in self.shards.iter().enumerate() {
+            *lock(&slot.0) = Shard::new(Arc::clone(&layout), number as u32);
+        }
+        lock(&self.best).clear();
+        for count in [&self.states, &self.expanded, &self.transitions] {
+            count.store(0, Relaxed);
         }
     }
 

@@ -40,6 +40,20 @@ impl Levels {
         self.levels
     }
 
+    /// How the levels are stored.
+    pub(crate) fn entries(&self) -> &[u16] {
+        &self.entries
+    }
+
+    /// Levels from how they are stored.
+    pub(crate) fn from_entries(entries: Vec<u16>) -> Levels {
+        let levels = entries.iter().filter(|&entry| entry & FIRST != 0).count();
+        Levels {
+            levels: levels as u64,
+            entries,
+        }
+    }
+
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         self.entries.capacity() * 2
@@ -86,10 +100,10 @@ impl Levels {
         self.entries.iter().map(move |&entry| {
             let (first, shard, count) = Self::decode(entry);
             level += u64::from(first);
-            let start = ends[shard];
-            ends[shard] += count;
+            let start: u32 = ends[shard];
+            ends[shard] = start.saturating_add(count);
             (
-                level - 1,
+                u64::saturating_sub(level, 1),
                 Span {
                     shard,
                     range: start..ends[shard],

@@ -57,11 +57,12 @@
 //! rooms: `engine.rs` goes from level to level with the threads of `team.rs` (`task.rs` divides the
 //! work, `recent.rs` spares some of it, `best.rs` chooses among findings); `pack.rs` says which bits
 //! belong to which component; `shard.rs` (with `line.rs`) is the store and the visited set; `levels.rs`
-//! knows which states are on which level; and `budget.rs` counts memory.
+//! knows which states are on which level; `kept.rs` writes a walk down to go on later; and `budget.rs` counts memory.
 
 mod best;
 mod budget;
 mod engine;
+mod kept;
 mod levels;
 mod line;
 mod pack;
@@ -75,6 +76,7 @@ mod team;
 mod walk;
 
 pub use budget::resident_bytes;
+pub use kept::{Keeper, read_number, write_number};
 pub use path::{Path, Step};
 pub use space::{Space, Successors, for_each_successor};
 pub use states::States;

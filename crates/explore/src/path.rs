@@ -30,6 +30,15 @@ pub struct Step<'a> {
 }
 
 impl Path {
+    /// A path of these labels, and of as many rows of this width.
+    pub(crate) fn new(width: usize, labels: Vec<u64>, rows: Vec<u32>) -> Path {
+        Path {
+            width,
+            labels,
+            rows,
+        }
+    }
+
     /// Number of rows; never 0.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {

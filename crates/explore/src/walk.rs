@@ -1,9 +1,11 @@
 //! The walk.
 
 use crate::engine::{Engine, Reporter, Walked};
+use crate::kept::Keeper;
 use crate::path::{self, Cancelled, Path};
 use crate::space::Space;
 use crate::states::States;
+use std::io::Read;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -104,6 +106,8 @@ pub struct Walk<'a, S: Space> {
     limits: Limits<'a>,
     progress: Option<Callback<'a>>,
     stop_at_first: bool,
+    keeper: Option<&'a mut dyn Keeper>,
+    kept: Option<&'a mut dyn Read>,
 }
 
 impl<'a, S: Space> Walk<'a, S> {
@@ -115,6 +119,8 @@ impl<'a, S: Space> Walk<'a, S> {
             limits: Limits::default(),
             progress: None,
             stop_at_first: false,
+            keeper: None,
+            kept: None,
         }
     }
 
@@ -143,9 +149,27 @@ impl<'a, S: Space> Walk<'a, S> {
         self
     }
 
+    /// Has the walk written down now and then, to [go on](Walk::resume) with it another time.
+    pub fn keeper(mut self, keeper: &'a mut dyn Keeper) -> Self {
+        self.keeper = Some(keeper);
+        self
+    }
+
+    /// Goes on with a walk that was written down. The space must be the same, and its numbers must mean the same. Where that is clearly not so,
+    /// or something is wrong with what was written, the walk begins at the beginning.
+    ///
+    /// What comes out is what would have come out without the break, whatever the number of threads before and after.
+    pub fn resume(mut self, kept: &'a mut dyn Read) -> Self {
+        self.kept = Some(kept);
+        self
+    }
+
     /// Walks.
     pub fn run(self) -> Outcome {
         let engine = Engine::new(self.space, self.jobs, &self.limits, self.stop_at_first);
+        let mut reporter = Reporter::new(self.progress);
+        reporter.keeper = self.keeper;
+        reporter.kept = self.kept;
         let Walked {
             complete,
             mut stopped,
@@ -153,7 +177,7 @@ impl<'a, S: Space> Walk<'a, S> {
             best,
             states,
             mut workers,
-        } = engine.run(&mut Reporter::new(self.progress));
+        } = engine.run(&mut reporter);
         let findings = path::find(self.space, &mut workers, &states, best, self.limits.cancel);
         let findings = findings.unwrap_or_else(|Cancelled| {
             stopped = Some(Reason::Cancelled);
