@@ -1,7 +1,7 @@
 //! `safe` under SC: no assertion fails, no `never` becomes true, no error of the program is reached.
 
 use palisade_explore::{Finding, Outcome, Successors};
-use palisade_lang::{Never, Program};
+use palisade_lang::{Language, Never, Program};
 use palisade_memory::{Pattern, PatternKind, Witness};
 use palisade_threads::View;
 
@@ -69,12 +69,26 @@ pub(crate) fn walk(
     search(&space, options, control)
 }
 
-/// What to say where a `never` has become true.
+/// What to say where a `never`, or what a litmus test asks for, has become true.
 pub(crate) fn never_in_words(program: &Program, never: &Never) -> String {
     let text = program.source.slice(never.span).trim();
-    let condition = text.strip_prefix("never").unwrap_or(text);
-    let condition = condition.trim_end_matches(';').trim();
-    format!("now `{condition}` is true, which must never be")
+    let words = |word| {
+        let rest: &str = text.strip_prefix(word)?;
+        Some(rest.trim_end_matches(';').trim())
+    };
+    if program.language != Language::Litmus {
+        let condition = words("never").unwrap_or(text);
+        format!("now `{condition}` is true, which must never be")
+    } else if let Some(condition) = words("forall") {
+        format!("now `{condition}` is false, though `forall` wants it at the end of every run")
+    } else if let Some(condition) = words("exists") {
+        format!("now `{condition}` is true, as `exists` asks")
+    } else {
+        let condition = text
+            .split_once("exists")
+            .map_or(text, |(_, rest)| rest.trim());
+        format!("now `{condition}` is true, which `~exists` rules out")
+    }
 }
 
 fn witness(

@@ -1,204 +1,68 @@
-//! `--format sarif` against SARIF 2.1.0: for every kind of object that we write, the properties that the schema knows, which of them it wants,
-//! and what they may hold; and what GitHub's code scanning asks for beyond it.
+//! `--format sarif` against the official schema of SARIF 2.1.0, and against what GitHub's code scanning asks for beyond it.
+//!
+//! The schema is the one that the package `serde-sarif` brings along, from which it makes its types.
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
-/// What a property may hold.
-enum Holds {
-    /// A text.
-    Text,
-    /// A text from a list.
-    OneOf(&'static [&'static str]),
-    /// A whole number from here on.
-    From(u64),
-    /// Yes or no.
-    Flag,
-    /// A reference to a file.
-    Uri,
-    /// An object of this kind.
-    Object(&'static str),
-    /// A list of objects of this kind.
-    List(&'static str),
-    /// A list of texts.
-    Texts,
+/// Asks the cargo that runs this test.
+fn cargo(arguments: &[&str]) -> String {
+    let done = Command::new(env!("CARGO"))
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8(done.stdout).unwrap()
 }
 
-use Holds::{Flag, From, List, Object, OneOf, Text, Texts, Uri};
-
-const LEVELS: &[&str] = &["none", "note", "warning", "error"];
-
-/// A property: its name, whether it must be there, and what it holds.
-type Property = (&'static str, bool, Holds);
-
-/// The kinds of objects with their properties. The schema allows no others in them.
-const KINDS: &[(&str, &[Property])] = &[
-    (
-        "sarifLog",
-        &[
-            ("$schema", false, Text),
-            ("version", true, OneOf(&["2.1.0"])),
-            ("runs", true, List("run")),
-        ],
-    ),
-    (
-        "run",
-        &[
-            ("tool", true, Object("tool")),
-            ("invocations", false, List("invocation")),
-            (
-                "columnKind",
-                false,
-                OneOf(&["utf16CodeUnits", "unicodeCodePoints"]),
-            ),
-            ("results", false, List("result")),
-        ],
-    ),
-    ("tool", &[("driver", true, Object("toolComponent"))]),
-    (
-        "toolComponent",
-        &[
-            ("name", true, Text),
-            ("semanticVersion", false, Text),
-            ("rules", false, List("reportingDescriptor")),
-        ],
-    ),
-    (
-        // GitHub wants the descriptions and the help too.
-        "reportingDescriptor",
-        &[
-            ("id", true, Text),
-            ("name", false, Text),
-            ("shortDescription", true, Object("multiformatMessageString")),
-            ("fullDescription", true, Object("multiformatMessageString")),
-            ("help", true, Object("multiformatMessageString")),
-            (
-                "defaultConfiguration",
-                false,
-                Object("reportingConfiguration"),
-            ),
-            ("properties", false, Object("ruleProperties")),
-        ],
-    ),
-    ("multiformatMessageString", &[("text", true, Text)]),
-    ("reportingConfiguration", &[("level", false, OneOf(LEVELS))]),
-    (
-        "ruleProperties",
-        &[
-            ("tags", false, Texts),
-            (
-                "precision",
-                false,
-                OneOf(&["very-high", "high", "medium", "low"]),
-            ),
-        ],
-    ),
-    (
-        "invocation",
-        &[
-            ("executionSuccessful", true, Flag),
-            ("toolExecutionNotifications", false, List("notification")),
-        ],
-    ),
-    (
-        "notification",
-        &[
-            ("message", true, Object("message")),
-            ("level", false, OneOf(LEVELS)),
-            ("locations", false, List("location")),
-        ],
-    ),
-    ("message", &[("text", true, Text)]),
-    (
-        "result",
-        &[
-            ("ruleId", true, Text),
-            ("ruleIndex", true, From(0)),
-            ("level", false, OneOf(LEVELS)),
-            ("message", true, Object("message")),
-            ("locations", true, List("location")),
-            ("codeFlows", false, List("codeFlow")),
-        ],
-    ),
-    ("codeFlow", &[("threadFlows", true, List("threadFlow"))]),
-    (
-        "threadFlow",
-        &[("locations", true, List("threadFlowLocation"))],
-    ),
-    (
-        "threadFlowLocation",
-        &[
-            ("location", false, Object("location")),
-            ("executionOrder", false, From(0)),
-        ],
-    ),
-    (
-        "location",
-        &[
-            ("physicalLocation", true, Object("physicalLocation")),
-            ("message", false, Object("message")),
-        ],
-    ),
-    (
-        "physicalLocation",
-        &[
-            ("artifactLocation", true, Object("artifactLocation")),
-            ("region", true, Object("region")),
-        ],
-    ),
-    (
-        "artifactLocation",
-        &[("uri", true, Uri), ("uriBaseId", false, Text)],
-    ),
-    (
-        "region",
-        &[
-            ("startLine", true, From(1)),
-            ("startColumn", false, From(1)),
-        ],
-    ),
-];
-
-/// Lists that may not be empty.
-const NEVER_EMPTY: &[&str] = &["codeFlow", "threadFlow", "threadFlowLocation", "run"];
-
-fn judge(value: &Value, kind: &str, path: &str) {
-    let (_, properties) = KINDS.iter().find(|(name, _)| *name == kind).unwrap();
-    let object = value
-        .as_object()
-        .unwrap_or_else(|| panic!("{path}: no object"));
-    for (name, _) in object {
-        let known = properties.iter().any(|(known, ..)| known == name);
-        assert!(known, "{path}: a {kind} has no `{name}`");
+/// The official schema, from the sources of `serde-sarif`.
+static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+    // What was not built for this machine need not be there, and is not asked for.
+    let version = cargo(&["--version", "--verbose"]);
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    let platform = format!("--filter-platform={}", host.unwrap());
+    let metadata = cargo(&["metadata", "--format-version=1", "--offline", &platform]);
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let package = packages
+        .iter()
+        .find(|p| p["name"] == "serde-sarif")
+        .unwrap();
+    let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+    let text = std::fs::read_to_string(manifest.with_file_name("src/schema.json")).unwrap();
+    let mut schema: Value = serde_json::from_str(&text).unwrap();
+    // The one pattern in it that is no regular expression as everybody writes them (a bracket too much), for a property that we do not write.
+    for owner in ["run", "toolComponent"] {
+        let path = format!("/definitions/{owner}/properties/language/pattern");
+        *schema.pointer_mut(&path).unwrap() = "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$".into();
     }
-    for (name, wanted, holds) in *properties {
-        let path = format!("{path}.{name}");
-        let Some(value) = object.get(*name) else {
-            assert!(!wanted, "{path} is missing");
-            continue;
-        };
-        match holds {
-            Text => assert!(value.as_str().is_some_and(|t| !t.is_empty()), "{path}"),
-            OneOf(list) => assert!(value.as_str().is_some_and(|t| list.contains(&t)), "{path}"),
-            From(least) => assert!(value.as_u64().is_some_and(|n| n >= *least), "{path}"),
-            Flag => assert!(value.is_boolean(), "{path}"),
-            Uri => judge_uri(value.as_str().unwrap(), &path),
-            Object(kind) => judge(value, kind, &path),
-            Texts => {
-                let list = value.as_array().unwrap();
-                assert!(list.iter().all(Value::is_string), "{path}");
-            }
-            List(kind) => {
-                let list = value
-                    .as_array()
-                    .unwrap_or_else(|| panic!("{path}: no list"));
-                assert!(!list.is_empty() || !NEVER_EMPTY.contains(kind), "{path}");
-                for (at, item) in list.iter().enumerate() {
-                    judge(item, kind, &format!("{path}[{at}]"));
+    jsonschema::validator_for(&schema).unwrap()
+});
+
+/// What GitHub wants of a rule, though the schema does not.
+const RULE: &[&str] = &["shortDescription", "fullDescription", "help"];
+
+/// Every `uri` of a document.
+fn judge_uris(value: &Value, path: &str) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                let path = format!("{path}.{name}");
+                match value.as_str() {
+                    Some(uri) if name == "uri" => judge_uri(uri, &path),
+                    _ => judge_uris(value, &path),
                 }
             }
         }
+        Value::Array(list) => {
+            for (at, item) in list.iter().enumerate() {
+                judge_uris(item, &format!("{path}[{at}]"));
+            }
+        }
+        _ => {}
     }
 }
 
@@ -225,7 +89,13 @@ fn judge_uri(uri: &str, path: &str) {
 /// What holds between the parts of a document.
 fn judge_document(text: &str) -> Value {
     let document: Value = serde_json::from_str(text).unwrap();
-    judge(&document, "sarifLog", "");
+    let wrong: Vec<String> = SCHEMA
+        .iter_errors(&document)
+        .map(|e| format!("{}: {e}", e.instance_path()))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    serde_json::from_value::<serde_sarif::sarif::Sarif>(document.clone()).unwrap();
+    judge_uris(&document, "");
     for run in document["runs"].as_array().unwrap() {
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
         let ids: Vec<&str> = rules.iter().map(|r| r["id"].as_str().unwrap()).collect();
@@ -233,11 +103,20 @@ fn judge_document(text: &str) -> Value {
         unique.sort_unstable();
         unique.dedup();
         assert_eq!(unique.len(), ids.len(), "{ids:?}");
+        for rule in rules {
+            let missing = RULE
+                .iter()
+                .find(|name| rule[**name]["text"].as_str().is_none_or(str::is_empty));
+            assert_eq!(missing, None, "{rule}");
+        }
         for result in run["results"].as_array().unwrap() {
             let index = result["ruleIndex"].as_u64().unwrap() as usize;
             assert_eq!(result["ruleId"], ids[index]);
             // GitHub shows the first location, and there must be one.
-            assert_eq!(result["locations"].as_array().unwrap().len(), 1);
+            let locations = result["locations"].as_array().unwrap();
+            assert_eq!(locations.len(), 1);
+            let region = &locations[0]["physicalLocation"]["region"];
+            assert!(region["startLine"].is_u64(), "{result}");
         }
     }
     document
@@ -305,4 +184,25 @@ fn every_document_is_as_the_schema_says() {
     ask(here, &["reach", "--model=tso", "dir/a b/ü,%.pal"]);
     let absolute = here.join("dir/a b/ü,%.pal");
     ask(here, &["check", absolute.to_str().unwrap()]);
+}
+
+#[test]
+fn the_schema_has_teeth() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("racy.pal"), RACY).unwrap();
+    let fine = ask(directory.path(), &["check", "racy.pal"]);
+    let changes: [(&str, Value); 4] = [
+        ("/version", "2.0.0".into()),
+        ("/runs/0/results/0/level", "bad".into()),
+        ("/runs/0/results/0/message", "text".into()),
+        (
+            "/runs/0/results/0/locations/0/physicalLocation/region/startLine",
+            0.into(),
+        ),
+    ];
+    for (path, value) in changes {
+        let mut document = fine.clone();
+        *document.pointer_mut(path).unwrap() = value;
+        assert!(!SCHEMA.is_valid(&document), "{path}");
+    }
 }

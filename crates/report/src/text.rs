@@ -4,7 +4,7 @@ use crate::look::{Look, Tone, pad, wrap};
 use crate::outcome::{Failure, FileReport, Findings, Question, Status};
 use crate::{columns, cycle, diagnostics, fences, words};
 use palisade_check::{Answer, Refusal, Stats, Verdict};
-use palisade_lang::{Diagnostic, Program, Source, Span};
+use palisade_lang::{Diagnostic, Language, Program, Source, Span};
 use palisade_memory::{Criterion, Model, Witness};
 
 /// What is printed about a FILE: for a failure that is meant for standard error, else for standard output.
@@ -183,7 +183,7 @@ fn answer_headline(report: &FileReport, answer: &Answer, look: Look) -> String {
     let (sign, what) = match report.question {
         Question::Reach => (
             words::reach_verdict(&answer.verdict),
-            reached(model, &answer.verdict),
+            reached(report, &answer.verdict),
         ),
         Question::Check(criterion) | Question::Fence(criterion) => {
             (sign, judged(model, criterion, &answer.verdict))
@@ -205,15 +205,24 @@ fn tone(verdict: &Verdict) -> Tone {
     }
 }
 
-fn reached(model: Model, verdict: &Verdict) -> String {
-    let name = words::model(model);
+fn reached(report: &FileReport, verdict: &Verdict) -> String {
+    let name = words::model(report.model);
+    let language = report.program.as_ref().map(|program| program.language);
+    let (state, nothing) = match language {
+        Some(Language::Litmus) => (
+            "the state that the test asks about",
+            "the state that the test asks about cannot be reached",
+        ),
+        _ => (
+            "a forbidden state",
+            "no forbidden state and no failing assertion can be reached",
+        ),
+    };
     match verdict {
-        Verdict::Holds => {
-            format!("no forbidden state and no failing assertion can be reached under {name}")
-        }
+        Verdict::Holds => format!("{nothing} under {name}"),
         Verdict::Violated => format!("this happens under {name}"),
         Verdict::Unknown(_) => {
-            format!("whether a forbidden state can be reached under {name} is not decided")
+            format!("whether {state} can be reached under {name} is not decided")
         }
     }
 }
