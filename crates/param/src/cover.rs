@@ -8,12 +8,16 @@
 //! ("expand, enlarge and check").
 //!
 //! Only the greatest ideals are kept (an antichain): what is covered by another one need not be looked at.
+//!
+//! [`Cover::collect`] is the same walk, but it does not stop at what is bad, and only compares what has the same shared part and the same locals: what it
+//! sees is the over-approximation over which `backward` searches.
 
 use std::collections::BinaryHeap;
-use std::rc::Rc;
 
-use palisade_check::counted::{Count, MANY, Step, System};
+use palisade_check::counted::{Count, MANY, Step};
 use rustc_hash::FxHashMap;
+
+use crate::steps::Steps;
 
 /// How a walk ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,11 +32,9 @@ pub(crate) enum End {
     Stopped(String),
 }
 
-/// The steps of a system, remembered over several walks.
-pub(crate) struct Cover<'s> {
-    system: &'s mut dyn System,
-    steps: FxHashMap<(u32, Option<u32>), Rc<[Step]>>,
-    transfers: FxHashMap<(u32, u32), u32>,
+/// Walks over ideals.
+#[derive(Debug, Default)]
+pub(crate) struct Cover {
     /// Ideals stored, over all walks.
     pub states: u64,
     /// Steps taken between ideals.
@@ -42,6 +44,7 @@ pub(crate) struct Cover<'s> {
 type Copies = Vec<(u32, Count)>;
 
 /// An ideal.
+#[derive(Debug)]
 struct Ideal {
     shared: u32,
     /// Sorted by local.
@@ -51,8 +54,11 @@ struct Ideal {
 }
 
 /// One walk.
+#[derive(Debug)]
 struct Walk {
     cap: Count,
+    /// All that can be reached is wanted, bad or not, and nothing that only does less than something else is left out.
+    collects: bool,
     ideals: Vec<Ideal>,
     /// By base of the shared part.
     antichains: FxHashMap<u32, Vec<u32>>,
@@ -61,42 +67,46 @@ struct Walk {
     bytes: u64,
 }
 
-impl<'s> Cover<'s> {
-    pub fn new(system: &'s mut dyn System) -> Self {
-        Cover {
-            system,
-            steps: FxHashMap::default(),
-            transfers: FxHashMap::default(),
-            states: 0,
-            transitions: 0,
-        }
-    }
-
-    /// Why what was said not to be bad may be bad.
-    pub fn doubt(&self) -> Option<String> {
-        self.system.doubt()
-    }
-
+impl Cover {
     /// Walks with numbers up to `cap`, over at most `most` ideals. `stop` is asked now and then, with the number of ideals and bytes.
     pub fn explore(
         &mut self,
+        steps: &mut Steps<'_>,
         cap: Count,
         most: u64,
         stop: &mut dyn FnMut(u64, u64) -> Option<String>,
     ) -> End {
-        let mut walk = Walk {
-            cap,
-            ideals: Vec::new(),
-            antichains: FxHashMap::default(),
-            queue: BinaryHeap::new(),
-            bytes: 0,
-        };
-        let (rows, mut locals) = self.system.initial();
-        locals.sort_unstable();
-        locals.dedup();
+        self.walk(steps, &mut Walk::new(cap, false), most, stop)
+    }
+
+    /// Everything that a walk with numbers up to `cap` can see. Where it ends otherwise than with [`End::Safe`], there is nothing.
+    pub fn collect(
+        &mut self,
+        steps: &mut Steps<'_>,
+        cap: Count,
+        most: u64,
+        stop: &mut dyn FnMut(u64, u64) -> Option<String>,
+    ) -> Result<Vec<(u32, Copies)>, End> {
+        let mut walk = Walk::new(cap, true);
+        match self.walk(steps, &mut walk, most, stop) {
+            End::Safe => {}
+            other => return Err(other),
+        }
+        let alive = walk.ideals.into_iter().filter(|ideal| ideal.alive);
+        Ok(alive.map(|i| (i.shared, i.copies.into_vec())).collect())
+    }
+
+    fn walk(
+        &mut self,
+        steps: &mut Steps<'_>,
+        walk: &mut Walk,
+        most: u64,
+        stop: &mut dyn FnMut(u64, u64) -> Option<String>,
+    ) -> End {
+        let (rows, locals) = steps.initial();
         for shared in rows {
             let copies = locals.iter().map(|&local| (local, MANY)).collect();
-            if self.enter(&mut walk, shared, copies) {
+            if self.enter(steps, walk, shared, copies) {
                 return End::Bad;
             }
         }
@@ -107,12 +117,7 @@ impl<'s> Cover<'s> {
                 continue;
             }
             if expanded % 64 == 0
-                && let Some(why) = stop(
-                    self.states,
-                    walk.bytes
-                        + self.system.bytes()
-                        + (self.steps.len() * 160 + self.transfers.len() * 24) as u64,
-                )
+                && let Some(why) = stop(self.states, walk.bytes + steps.bytes())
             {
                 return End::Stopped(why);
             }
@@ -124,13 +129,15 @@ impl<'s> Cover<'s> {
             let movers = std::iter::once(None).chain((0..copies.len()).map(Some));
             for mover in movers {
                 let local = mover.map(|at| copies[at].0);
-                for step in self.steps(shared, local).iter() {
-                    if step.violates {
-                        return End::Bad;
+                for step in steps.of(shared, local).iter() {
+                    match (step.violates, walk.collects) {
+                        (true, true) => continue,
+                        (true, false) => return End::Bad,
+                        (false, _) => {}
                     }
                     self.transitions += 1;
-                    let after = self.fire(&walk, &copies, mover, step);
-                    if self.enter(&mut walk, step.shared, after) {
+                    let after = self.fire(steps, walk.cap, &copies, mover, step);
+                    if self.enter(steps, walk, step.shared, after) {
                         return End::Bad;
                     }
                     if !walk.ideals[number as usize].alive {
@@ -146,21 +153,11 @@ impl<'s> Cover<'s> {
         End::Safe
     }
 
-    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Rc<[Step]> {
-        if let Some(known) = self.steps.get(&(shared, mover)) {
-            return known.clone();
-        }
-        let mut steps = self.system.steps(shared, mover);
-        steps.dedup();
-        let steps: Rc<[Step]> = steps.into();
-        self.steps.insert((shared, mover), steps.clone());
-        steps
-    }
-
     /// The copies after a step.
-    fn fire(
+    pub fn fire(
         &mut self,
-        walk: &Walk,
+        steps: &mut Steps<'_>,
+        cap: Count,
         copies: &[(u32, Count)],
         mover: Option<usize>,
         step: &Step,
@@ -178,39 +175,38 @@ impl<'s> Cover<'s> {
         if let Some(broadcast) = step.broadcast {
             let before = std::mem::take(&mut after);
             for (local, count) in before {
-                let system = &mut self.system;
-                let to = *self
-                    .transfers
-                    .entry((broadcast, local))
-                    .or_insert_with(|| system.transfer(broadcast, local));
-                walk.add(&mut after, to, count);
+                let to = steps.transfer(broadcast, local);
+                put(cap, &mut after, to, count);
             }
         }
         if let Some(to) = step.to {
-            walk.add(&mut after, to, 1);
+            put(cap, &mut after, to, 1);
         }
         after
     }
 
     /// Adds what copies can do, one after the other, without changing anything else: if any number of them can begin, any number can arrive.
-    fn saturate(&mut self, walk: &Walk, shared: u32, copies: &mut Copies) {
+    fn saturate(&mut self, steps: &mut Steps<'_>, walk: &Walk, shared: u32, copies: &mut Copies) {
         let mut work: Vec<u32> = copies
             .iter()
             .filter(|(_, count)| *count == MANY)
             .map(|(local, _)| *local)
             .collect();
         while let Some(local) = work.pop() {
-            for step in self.steps(shared, Some(local)).iter() {
+            for step in steps.of(shared, Some(local)).iter() {
                 if let Some(to) = step.to
                     && step.shared == shared
                     && step.broadcast.is_none()
                     && !step.violates
                     && !copies.contains(&(to, MANY))
                 {
-                    walk.add(copies, to, MANY);
+                    put(walk.cap, copies, to, MANY);
                     work.push(to);
                 }
             }
+        }
+        if walk.collects {
+            return;
         }
         // A copy is of no use where there are many that can do all that it can.
         let many: Vec<u32> = copies
@@ -221,51 +217,64 @@ impl<'s> Cover<'s> {
         copies.retain(|&(local, _)| {
             !many
                 .iter()
-                .any(|&greater| greater != local && self.system.local_covers(greater, local))
+                .any(|&greater| greater != local && steps.system.local_covers(greater, local))
         });
     }
 
     /// Whether one ideal covers another.
     fn covers(
-        &self,
+        steps: &Steps<'_>,
+        collects: bool,
         (shared, copies): (u32, &[(u32, Count)]),
         (smaller, fewer): (u32, &[(u32, Count)]),
     ) -> bool {
-        self.system.shared_covers(shared, smaller)
+        (shared == smaller || !collects && steps.system.shared_covers(shared, smaller))
             && fewer.iter().all(|&(local, count)| {
                 let same = copies.binary_search_by_key(&local, |c| c.0);
                 same.is_ok_and(|at| copies[at].1 >= count)
-                    || copies.iter().any(|&(greater, many)| {
-                        many == MANY && self.system.local_covers(greater, local)
-                    })
+                    || !collects
+                        && copies.iter().any(|&(greater, many)| {
+                            many == MANY && steps.system.local_covers(greater, local)
+                        })
             })
     }
 
     /// Enters an ideal unless it is covered; whether it is bad.
-    fn enter(&mut self, walk: &mut Walk, shared: u32, mut copies: Copies) -> bool {
-        let base = self.system.base(shared);
+    fn enter(
+        &mut self,
+        steps: &mut Steps<'_>,
+        walk: &mut Walk,
+        shared: u32,
+        mut copies: Copies,
+    ) -> bool {
+        let base = match walk.collects {
+            true => shared,
+            false => steps.system.base(shared),
+        };
         let known = walk.antichains.get(&base).map_or(&[][..], |a| &a[..]);
-        let is_covered = |cover: &Self, copies: &[(u32, Count)]| {
+        let is_covered = |steps: &Steps<'_>, copies: &[(u32, Count)]| {
             known.iter().any(|&number| {
                 let ideal = &walk.ideals[number as usize];
-                cover.covers((ideal.shared, &ideal.copies), (shared, copies))
+                let greater = (ideal.shared, &ideal.copies[..]);
+                Self::covers(steps, walk.collects, greater, (shared, copies))
             })
         };
-        if is_covered(self, &copies) {
+        if is_covered(steps, &copies) {
             return false;
         }
-        self.saturate(walk, shared, &mut copies);
-        if is_covered(self, &copies) {
+        self.saturate(steps, walk, shared, &mut copies);
+        if is_covered(steps, &copies) {
             return false;
         }
-        if self.system.is_bad(shared, &copies) {
+        if !walk.collects && steps.system.is_bad(shared, &copies) {
             return true;
         }
         let number = walk.ideals.len() as u32;
         let mut antichain = walk.antichains.remove(&base).unwrap_or_default();
         antichain.retain(|&smaller| {
             let ideal = &mut walk.ideals[smaller as usize];
-            ideal.alive = !self.covers((shared, &copies), (ideal.shared, &ideal.copies));
+            let smaller = (ideal.shared, &ideal.copies[..]);
+            ideal.alive = !Self::covers(steps, walk.collects, (shared, &copies), smaller);
             ideal.alive
         });
         antichain.push(number);
@@ -289,16 +298,27 @@ impl<'s> Cover<'s> {
 }
 
 impl Walk {
-    /// Adds copies in a local, and counts them as many if they are more than the cap.
-    fn add(&self, copies: &mut Copies, local: u32, count: Count) {
-        let at = match copies.binary_search_by_key(&local, |c| c.0) {
-            Ok(at) => at,
-            Err(at) => {
-                copies.insert(at, (local, 0));
-                at
-            }
-        };
-        let sum = copies[at].1.saturating_add(count);
-        copies[at].1 = if sum > self.cap { MANY } else { sum };
+    fn new(cap: Count, collects: bool) -> Self {
+        Walk {
+            cap,
+            collects,
+            ideals: Vec::new(),
+            antichains: FxHashMap::default(),
+            queue: BinaryHeap::new(),
+            bytes: 0,
+        }
     }
+}
+
+/// Adds copies in a local, and counts them as many if they are more than the cap.
+fn put(cap: Count, copies: &mut Copies, local: u32, count: Count) {
+    let at = match copies.binary_search_by_key(&local, |c| c.0) {
+        Ok(at) => at,
+        Err(at) => {
+            copies.insert(at, (local, 0));
+            at
+        }
+    };
+    let sum = copies[at].1.saturating_add(count);
+    copies[at].1 = if sum > cap { MANY } else { sum };
 }

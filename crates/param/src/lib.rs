@@ -1,8 +1,9 @@
 //! Any number of threads: `thread t[*]`.
 //!
-//! [`check`] answers every question that `palisade_check::check` answers, also for programs in which threads have any number of copies. Two searches take
+//! [`check`] answers every question that `palisade_check::check` answers, also for programs in which threads have any number of copies. Three searches take
 //! turns. One checks the program with 1, 2, 3, … copies of each such thread as an ordinary program: so violations are found, with the smallest number and an
-//! ordinary witness. The other one ([`cover`]) counts copies, and shows that no number of them violates the criterion.
+//! ordinary witness. The two others count copies, and show that no number of them violates the criterion: [`cover`] forward and from above, [`backward`]
+//! from what is bad. Each of them alone can be asked by [`prove`].
 //!
 //! ```
 //! use palisade_check::{Control, Criterion, Model, Options, Verdict};
@@ -16,17 +17,25 @@
 //! assert_eq!(answer.verdict, Verdict::Holds);
 //! ```
 
+mod antichain;
+mod backward;
 mod cover;
+mod steps;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+pub use backward::Proof;
+use backward::{Backward, End as BackwardEnd};
 use cover::{Cover, End};
 use palisade_check::counted::{Asked, Count, System, with_system};
 use palisade_check::{
     Answer, Control, Criterion, Model, Options, Progress, Refusal, Stats, Verdict,
 };
 use palisade_lang::{Copies, Program};
+use steps::Steps;
 
 /// So many copies are tried before all numbers are asked for at once: most violations need one or two.
 const FIRST_COPIES: u32 = 2;
@@ -34,8 +43,11 @@ const FIRST_COPIES: u32 = 2;
 /// So many copies are tried where all numbers at once cannot be asked for.
 const MOST_COPIES: u32 = 5;
 
-/// How many ideals the first walk for a cap may see; four times as many in each round.
+/// How many ideals the first walk for a cap may see, and how many elements the backward search may add; four times as many in each round.
 const FIRST_BUDGET: u64 = 20_000;
+
+/// Up to so many copies in a local are counted where the backward search looks at what can be reached at all.
+const PRUNING_CAP: Count = 1;
 
 /// Decides `options.criterion` under `options.model`, for every number of copies of threads that may have any.
 pub fn check(
@@ -191,50 +203,31 @@ impl Question<'_> {
         )
     }
 
-    /// Lets the two searches take turns.
+    /// Lets the searches take turns.
     fn take_turns(&mut self, system: &mut dyn System) -> Result<Found, Refusal> {
-        let mut cover = Cover::new(system);
+        let mut searches = Searches::new(system, self.limits());
         let mut budget = FIRST_BUDGET;
-        let mut cap: Count = 1;
         let mut last_cap: Count = 2;
+        // The backward search has shown that so many copies are enough for a violation: only the smallest number is wanted.
+        let mut enough = None;
         loop {
-            while cap <= last_cap {
-                let (start, timeout) = (self.start, self.options.timeout);
-                let (memory, control) = (self.options.memory, self.control);
-                let mut peak = 0;
-                let before = (cover.states, cover.transitions);
-                let end = cover.explore(cap, budget, &mut |states, bytes| {
-                    peak = peak.max(bytes);
-                    (control.progress)(&Progress {
-                        states,
-                        memory_bytes: bytes,
-                        ..Progress::default()
-                    });
-                    if control.cancel.load(Ordering::Relaxed) {
-                        Some("it was interrupted".to_owned())
-                    } else if timeout.is_some_and(|t| start.elapsed() >= t) {
-                        Some("the time limit is reached".to_owned())
-                    } else if memory.is_some_and(|m| bytes * 2 > m) {
-                        Some("the memory limit is reached".to_owned())
-                    } else {
-                        None
-                    }
-                });
-                self.stats.states += cover.states - before.0;
-                self.stats.transitions += cover.transitions - before.1;
-                self.stats.iterations += 1;
-                self.stats.peak_memory_bytes = self.stats.peak_memory_bytes.max(peak);
-                match end {
-                    End::Safe => {
-                        let verdict = match cover.doubt() {
+            if enough.is_none() {
+                let mut proved = searches.forward(last_cap, budget);
+                if let Proved::Open = proved {
+                    proved = searches.backward(budget);
+                }
+                searches.report(&mut self.stats);
+                match proved {
+                    Proved::Holds(_) => {
+                        let verdict = match searches.steps.system.doubt() {
                             None => Verdict::Holds,
                             Some(why) => Verdict::Unknown(self.not_all(&why)),
                         };
                         return Ok(Found::Nothing(verdict));
                     }
-                    End::Bad => cap += 1,
-                    End::TooMany => break,
-                    End::Stopped(why) => {
+                    Proved::Violated(copies) => enough = Some(copies),
+                    Proved::Open => {}
+                    Proved::Stopped(why) => {
                         let why = format!("{why} while all numbers of copies were asked for");
                         return Ok(Found::Nothing(Verdict::Unknown(self.not_all(&why))));
                     }
@@ -242,6 +235,11 @@ impl Question<'_> {
             }
             if let Some(found) = self.one_more()? {
                 return Ok(found);
+            }
+            if enough.is_some_and(|enough| self.copies >= enough) {
+                // It cannot be; and if it is, then there is no answer.
+                let why = "the searches disagree, which is a mistake of this program";
+                return Ok(Found::Nothing(Verdict::Unknown(self.not_all(why))));
             }
             budget = budget.saturating_mul(4);
             last_cap = last_cap.saturating_add(1).min(Count::MAX - 1);
@@ -302,6 +300,199 @@ impl Question<'_> {
             }
         }
         Ok(Found::Nothing(Verdict::Unknown(self.not_all(&why))))
+    }
+}
+
+impl<'a> Question<'a> {
+    fn limits(&self) -> Limits<'a> {
+        Limits {
+            start: self.start,
+            timeout: self.options.timeout,
+            memory: self.options.memory,
+            control: self.control,
+            peak: 0,
+        }
+    }
+}
+
+/// A search that counts copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Forward, from above: with more and more copies that are counted before they are just many.
+    Forward,
+    /// Backward, from what is bad.
+    Backward,
+}
+
+/// What a search that counts copies has to say about all numbers of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proved {
+    /// The criterion holds for every number of copies; the backward search also says why.
+    Holds(Option<Proof>),
+    /// It is violated where there are so many copies of each thread that may have any number, and perhaps with fewer.
+    Violated(u32),
+    /// It is not known yet.
+    Open,
+    /// A limit was hit.
+    Stopped(String),
+}
+
+/// Asks one search alone, over at most so many sets of states. `None` where it cannot be asked for all numbers at once; the criterion holds without a search
+/// where there is nothing to search for.
+pub fn prove(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    engine: Engine,
+    most: u64,
+) -> Result<Option<Proved>, Refusal> {
+    let asked = with_system(program, options, &mut |system| {
+        let limits = Limits {
+            start: Instant::now(),
+            timeout: options.timeout,
+            memory: options.memory,
+            control,
+            peak: 0,
+        };
+        let mut searches = Searches::new(system, limits);
+        let proved = match engine {
+            Engine::Forward => searches.forward(Count::MAX - 1, most),
+            Engine::Backward => searches.backward(most),
+        };
+        match searches.steps.system.doubt() {
+            Some(why) if matches!(proved, Proved::Holds(_)) => Proved::Stopped(why),
+            _ => proved,
+        }
+    })?;
+    Ok(match asked {
+        Asked::Answered(proved) => Some(proved),
+        Asked::Dismissed(_) => Some(Proved::Holds(None)),
+        Asked::OnlyInstances(_) => None,
+    })
+}
+
+/// What stops a search.
+struct Limits<'a> {
+    start: Instant,
+    timeout: Option<Duration>,
+    memory: Option<u64>,
+    control: &'a Control<'a>,
+    /// The most bytes seen.
+    peak: u64,
+}
+
+impl Limits<'_> {
+    fn stop(&mut self, states: u64, bytes: u64) -> Option<String> {
+        self.peak = self.peak.max(bytes);
+        (self.control.progress)(&Progress {
+            states,
+            memory_bytes: bytes,
+            ..Progress::default()
+        });
+        if self.control.cancel.load(Ordering::Relaxed) {
+            Some("it was interrupted".to_owned())
+        } else if self.timeout.is_some_and(|t| self.start.elapsed() >= t) {
+            Some("the time limit is reached".to_owned())
+        } else if self.memory.is_some_and(|m| bytes.saturating_mul(2) > m) {
+            Some("the memory limit is reached".to_owned())
+        } else {
+            None
+        }
+    }
+}
+
+/// The searches that count copies.
+struct Searches<'s, 'a> {
+    steps: Steps<'s>,
+    limits: Limits<'a>,
+    cover: Cover,
+    /// How far the forward search counts.
+    cap: Count,
+    backward: Option<Backward>,
+    walks: u64,
+}
+
+impl<'s, 'a> Searches<'s, 'a> {
+    fn new(system: &'s mut dyn System, limits: Limits<'a>) -> Self {
+        Searches {
+            steps: Steps::new(system),
+            limits,
+            cover: Cover::default(),
+            cap: 1,
+            backward: None,
+            walks: 0,
+        }
+    }
+
+    /// Walks forward, and counts up to `last_cap`.
+    fn forward(&mut self, last_cap: Count, budget: u64) -> Proved {
+        while self.cap <= last_cap {
+            self.walks += 1;
+            let limits = &mut self.limits;
+            let end = self
+                .cover
+                .explore(&mut self.steps, self.cap, budget, &mut |s, b| {
+                    limits.stop(s, b)
+                });
+            match end {
+                End::Safe => return Proved::Holds(None),
+                End::Bad => self.cap += 1,
+                End::TooMany => break,
+                End::Stopped(why) => return Proved::Stopped(why),
+            }
+        }
+        Proved::Open
+    }
+
+    /// Goes back from what is bad.
+    fn backward(&mut self, budget: u64) -> Proved {
+        let limits = &mut self.limits;
+        let search = match &mut self.backward {
+            Some(search) => search,
+            None => {
+                self.walks += 1;
+                let mut ideals = None;
+                // What is counted less is less to see.
+                for cap in [PRUNING_CAP, 0] {
+                    let found = self
+                        .cover
+                        .collect(&mut self.steps, cap, budget, &mut |s, b| limits.stop(s, b));
+                    match found {
+                        Ok(found) => ideals = Some(found),
+                        Err(End::Stopped(why)) => return Proved::Stopped(why),
+                        Err(_) => continue,
+                    }
+                    break;
+                }
+                let Some(ideals) = ideals else {
+                    return Proved::Open;
+                };
+                match Backward::new(&mut self.steps, ideals, &mut |s, b| limits.stop(s, b)) {
+                    Ok(search) => self.backward.insert(search),
+                    Err(why) => return Proved::Stopped(why),
+                }
+            }
+        };
+        self.walks += 1;
+        let known = self.steps.bytes();
+        match search.search(budget, &mut |s, b| limits.stop(s, known + b)) {
+            BackwardEnd::Safe => Proved::Holds(Some(search.proof())),
+            BackwardEnd::Bad(copies) => Proved::Violated(copies),
+            BackwardEnd::TooMany => Proved::Open,
+            BackwardEnd::Stopped(why) => Proved::Stopped(why),
+        }
+    }
+
+    /// Adds what has been done since the last time.
+    fn report(&mut self, stats: &mut Stats) {
+        stats.states += std::mem::take(&mut self.cover.states);
+        stats.transitions += std::mem::take(&mut self.cover.transitions);
+        if let Some(search) = &mut self.backward {
+            stats.states += std::mem::take(&mut search.states);
+            stats.transitions += std::mem::take(&mut search.transitions);
+        }
+        stats.iterations += std::mem::take(&mut self.walks);
+        stats.peak_memory_bytes = stats.peak_memory_bytes.max(self.limits.peak);
     }
 }
 

@@ -141,7 +141,12 @@ impl View<'_> {
         found
     }
 
-    /// The same for a running thread, by its index among the instances.
+    /// Where a thread stands that an error has stopped outside of `atomic`: it does nothing any more, and nobody notices it.
+    pub fn stopped(&mut self, code: usize) -> LocalId {
+        self.intern(code, STOPPED, &[0])
+    }
+
+    /// Where a running thread, by its index among the instances, can stand at the beginning.
     pub fn initial(&mut self, instance: usize) -> Vec<LocalId> {
         let instance = &self.threads.instances[instance];
         let (code, copy) = (instance.thread.index(), instance.copy);

@@ -248,6 +248,13 @@ impl System for AttackSystem<'_, '_> {
         !inside && self.space.has_succeeded(&row)
     }
 
+    fn bad_choices(&mut self, shared: u32, _locals: &[u32]) -> Vec<Vec<u32>> {
+        match self.is_bad(shared, &[]) {
+            true => vec![Vec::new()],
+            false => Vec::new(),
+        }
+    }
+
     fn base(&self, shared: u32) -> u32 {
         self.parts[shared as usize].0
     }

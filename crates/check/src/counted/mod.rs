@@ -61,6 +61,10 @@ pub trait System {
     /// Whether a state with (at least) so many copies is a violation. Of each code there is some local with [`MANY`] copies.
     fn is_bad(&mut self, shared: u32, copies: &[(u32, Count)]) -> bool;
 
+    /// The choices of copies that make a state with this shared part a violation, all of them in some of these locals: each a list with repetitions. All that
+    /// are minimal are among them. (What [`Step::violates`] says comes on top.)
+    fn bad_choices(&mut self, shared: u32, locals: &[u32]) -> Vec<Vec<u32>>;
+
     /// Shared parts can only cover others with the same base.
     fn base(&self, shared: u32) -> u32 {
         shared

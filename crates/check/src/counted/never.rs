@@ -16,6 +16,8 @@ use crate::state::Frame;
 pub(super) struct NeverOfCopies {
     condition: Expr<StateAtom>,
     named: Vec<CopyRef>,
+    /// `t@label` without a number, of threads with any number of copies.
+    somewhere: Vec<(CopyRef, LabelRef)>,
 }
 
 /// What is known about a condition while not all copies are chosen.
@@ -38,26 +40,36 @@ struct Choice<'c, 'f, 'p, 'v, 't> {
     view: &'v mut View<'t>,
     row: &'c [u32],
     present: &'c [Present],
-    named: &'c [CopyRef],
-    /// For each named copy, which of `present` it is.
-    chosen: Vec<usize>,
+    never: &'c NeverOfCopies,
+    /// For each named copy, and then for each label at which there may be somebody, which of `present` it is; `None`: nobody more.
+    chosen: Vec<Option<usize>>,
 }
 
 impl NeverOfCopies {
     pub(super) fn new(program: &Program, never: &Never) -> Self {
         let mut named = Vec::new();
+        let mut somewhere = Vec::new();
         visit_state_atoms(&never.condition, &mut |atom| {
-            if let StateAtom::At(copy, _) | StateAtom::Register(copy, _) = atom
-                && copy.copy.is_some()
-                && program.thread(copy.thread).copies == Copies::Any
-                && !named.contains(copy)
-            {
-                named.push(*copy);
+            let (StateAtom::At(copy, _) | StateAtom::Register(copy, _)) = atom else {
+                return;
+            };
+            if program.thread(copy.thread).copies != Copies::Any {
+                return;
+            }
+            match atom {
+                StateAtom::At(_, label) if copy.copy.is_none() => {
+                    if !somewhere.contains(&(*copy, *label)) {
+                        somewhere.push((*copy, *label));
+                    }
+                }
+                _ if !named.contains(copy) => named.push(*copy),
+                _ => {}
             }
         });
         NeverOfCopies {
             condition: never.condition.clone(),
             named,
+            somewhere,
         }
     }
 
@@ -69,42 +81,89 @@ impl NeverOfCopies {
         row: &[u32],
         present: &[Present],
     ) -> bool {
+        self.for_each_choice(frame, view, row, present, &mut |_| true)
+    }
+
+    /// Calls `found` for choices among these copies (by their places in the list) that make it true, all minimal ones among them, until it says that it is enough;
+    /// and whether it has said so.
+    pub(super) fn for_each_choice(
+        &self,
+        frame: &Frame<'_>,
+        view: &mut View<'_>,
+        row: &[u32],
+        present: &[Present],
+        found: &mut dyn FnMut(&[usize]) -> bool,
+    ) -> bool {
         let mut choice = Choice {
             frame,
             view,
             row,
             present,
-            named: &self.named,
+            never: self,
             chosen: Vec::new(),
         };
-        choice.can_be_true(&self.condition)
+        choice.choose(found)
     }
 }
 
 impl Choice<'_, '_, '_, '_, '_> {
-    /// Whether the condition is true for some choice of the copies that are not chosen yet. As deep as there are names.
-    fn can_be_true(&mut self, condition: &Expr<StateAtom>) -> bool {
-        match self.truth(condition) {
+    /// Makes all further choices. As deep as there are names.
+    fn choose(&mut self, found: &mut dyn FnMut(&[usize]) -> bool) -> bool {
+        let never = self.never;
+        match self.truth(&never.condition) {
             Truth::False | Truth::Error => return false,
             Truth::True | Truth::Open => {}
         }
-        // A condition that is true already stays so, but the other copies must be there, too.
-        let Some(copy) = self.named.get(self.chosen.len()) else {
-            return true;
+        let next = self.chosen.len();
+        // A condition that is true already stays so, but all named copies must be there, too.
+        if let Some(copy) = never.named.get(next) {
+            return self.choose_among(copy.thread.index(), None, found);
+        }
+        let Some((copy, label)) = never.somewhere.get(next - never.named.len()) else {
+            let chosen: Vec<usize> = self.chosen.iter().copied().flatten().collect();
+            return found(&chosen);
         };
-        for (at, &(code, _, count)) in self.present.iter().enumerate() {
-            let taken = self.chosen.iter().filter(|&&c| c == at).count();
-            if code != copy.thread.index() || count != MANY && taken >= usize::from(count) {
+        let code = copy.thread.index();
+        self.chosen.push(None);
+        let enough = self.choose(found);
+        self.chosen.pop();
+        enough || !self.somebody_is_at(code, *label) && self.choose_among(code, Some(*label), found)
+    }
+
+    /// Chooses any copy of a code, at this label.
+    fn choose_among(
+        &mut self,
+        code: usize,
+        label: Option<LabelRef>,
+        found: &mut dyn FnMut(&[usize]) -> bool,
+    ) -> bool {
+        for at in 0..self.present.len() {
+            let (of, local, count) = self.present[at];
+            let taken = self.chosen.iter().filter(|&&c| c == Some(at)).count();
+            if of != code || count != MANY && taken >= usize::from(count) {
                 continue;
             }
-            self.chosen.push(at);
-            let found = self.can_be_true(condition);
+            if label.is_some_and(|label| !self.frame.stands_at(self.view, code, local, label)) {
+                continue;
+            }
+            self.chosen.push(Some(at));
+            let enough = self.choose(found);
             self.chosen.pop();
-            if found {
+            if enough {
                 return true;
             }
         }
         false
+    }
+
+    /// Whether a chosen copy is at a label.
+    fn somebody_is_at(&mut self, code: usize, label: LabelRef) -> bool {
+        (0..self.chosen.len()).any(|choice| {
+            self.chosen[choice].is_some_and(|at| {
+                let (of, local, _) = self.present[at];
+                of == code && self.frame.stands_at(self.view, code, local, label)
+            })
+        })
     }
 
     fn truth(&mut self, condition: &Expr<StateAtom>) -> Truth {
@@ -168,10 +227,12 @@ impl Choice<'_, '_, '_, '_, '_> {
 
     fn is_at(&mut self, copy: CopyRef, label: LabelRef, open: &mut bool) -> bool {
         let code = copy.thread.index();
-        if copy.copy.is_none() && self.is_counted(copy) {
-            return self.present.iter().any(|&(of, local, _)| {
-                of == code && self.frame.stands_at(self.view, code, local, label)
-            });
+        let somewhere = self.never.somewhere.contains(&(copy, label));
+        if somewhere {
+            let all = self.never.named.len() + self.never.somewhere.len();
+            let is_at = self.somebody_is_at(code, label);
+            *open |= !is_at && self.chosen.len() < all;
+            return is_at;
         }
         if copy.copy.is_none() {
             let mut instances = self.frame.matching_instances(copy);
@@ -184,18 +245,14 @@ impl Choice<'_, '_, '_, '_, '_> {
             .is_some_and(|(code, local)| self.frame.stands_at(self.view, code, local, label))
     }
 
-    /// Whether the copies of a thread are counted.
-    fn is_counted(&self, copy: CopyRef) -> bool {
-        self.present
-            .iter()
-            .any(|(code, ..)| *code == copy.thread.index())
-    }
-
     /// Where a copy stands.
     fn standing(&mut self, copy: CopyRef, open: &mut bool) -> Option<(usize, LocalId)> {
-        match self.named.iter().position(|n| *n == copy) {
+        match self.never.named.iter().position(|n| *n == copy) {
             Some(at) => match self.chosen.get(at) {
-                Some(&chosen) => Some((self.present[chosen].0, self.present[chosen].1)),
+                Some(&chosen) => {
+                    let (code, local, _) = self.present[chosen?];
+                    Some((code, local))
+                }
                 None => {
                     *open = true;
                     None

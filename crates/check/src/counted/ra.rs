@@ -411,6 +411,19 @@ impl RaSystem<'_, '_> {
         next
     }
 
+    /// What a copy is about to do.
+    fn look_at_copy(&mut self, shared: u32, local: u32) -> Next {
+        let key = (shared, Some(local));
+        if let Some(next) = self.looked_at.get(&key) {
+            return next.clone();
+        }
+        let component = self.places.copies[self.locals.get(local).code][0];
+        let thread = self.copy();
+        let next = self.look_at(shared, Some(local), thread, component);
+        self.looked_at.insert(key, next.clone());
+        next
+    }
+
     fn is_stuck(&mut self, shared: &Shared) -> bool {
         shared.stuck
             || self.places.fixed.iter().any(|&component| {
@@ -513,24 +526,39 @@ impl System for RaSystem<'_, '_> {
             all.push((self.look_at(shared, None, thread, component), 1));
         }
         for &(local, count) in copies {
-            let key = (shared, Some(local));
-            let next = match self.looked_at.get(&key) {
-                Some(next) => next.clone(),
-                None => {
-                    let component = self.places.copies[self.locals.get(local).code][0];
-                    let thread = self.copy();
-                    let next = self.look_at(shared, Some(local), thread, component);
-                    self.looked_at.insert(key, next.clone());
-                    next
-                }
-            };
-            all.push((next, count));
+            all.push((self.look_at_copy(shared, local), count));
         }
         all.iter().enumerate().any(|(at, (one, count))| {
             one.stale
                 || *count > 1 && races(one, one)
                 || all[at + 1..].iter().any(|(two, _)| races(one, two))
         })
+    }
+
+    fn bad_choices(&mut self, shared: u32, locals: &[u32]) -> Vec<Vec<u32>> {
+        if self.is_stuck(&self.shared.get(shared).clone()) {
+            return Vec::new();
+        }
+        if self.is_bad(shared, &[]) {
+            return vec![Vec::new()];
+        }
+        let mut choices = Vec::new();
+        let mut rest: Vec<(u32, Next)> = Vec::new();
+        for &local in locals {
+            match self.is_bad(shared, &[(local, 1)]) {
+                true => choices.push(vec![local]),
+                false => rest.push((local, self.look_at_copy(shared, local))),
+            }
+        }
+        rest.retain(|(_, next)| !next.plain.is_empty());
+        for (at, (one, first)) in rest.iter().enumerate() {
+            for (two, second) in &rest[at..] {
+                if races(first, second) {
+                    choices.push(vec![*one, *two]);
+                }
+            }
+        }
+        choices
     }
 
     fn base(&self, shared: u32) -> u32 {

@@ -200,6 +200,17 @@ impl ScSystem<'_, '_> {
         if self.harmless.contains(&key) {
             return false;
         }
+        if self.is_pattern_with(row, chosen) {
+            return true;
+        }
+        self.harmless.insert(key);
+        false
+    }
+}
+
+impl ScSystem<'_, '_> {
+    /// Whether these copies, in their places in a row, make a pattern.
+    fn is_pattern_with(&mut self, row: &mut [u32], chosen: &[u32]) -> bool {
         let width = self.frame.width();
         let somebody_inside = row[width] == 1;
         let inside = somebody_inside
@@ -226,12 +237,24 @@ impl ScSystem<'_, '_> {
             for (component, before) in changed.into_iter().rev() {
                 row[component] = before;
             }
-            if found {
-                return true;
+            return found;
+        }
+        false
+    }
+
+    /// Whether two copies can be the two of a pattern: one of them may do something now that the other one notices.
+    fn may_meet(&mut self, one: u32, two: u32) -> bool {
+        let [one, two] = [one, two].map(|local| **self.locals.get(local));
+        let view = &mut self.view;
+        let next = [one, two].map(|(code, local)| view.next_footprint(code, local));
+        let future = [one, two].map(|(code, local)| view.future_footprint(code, local));
+        match self.pattern {
+            Pattern::Never(_) => false,
+            Pattern::Race(_) => next[0].conflicts(next[1]),
+            Pattern::Triangle(_) | Pattern::Fragile(_) => {
+                next[0].writes & future[1].reads != 0 || next[1].writes & future[0].reads != 0
             }
         }
-        self.harmless.insert(key);
-        false
     }
 }
 
@@ -323,6 +346,53 @@ impl System for ScSystem<'_, '_> {
             }
         }
         self.choose(shared, &mut row, copies, 0, &mut Vec::new())
+    }
+
+    fn bad_choices(&mut self, shared: u32, locals: &[u32]) -> Vec<Vec<u32>> {
+        let row: Rc<Box<[u32]>> = self.shared.get(shared).clone();
+        let mut choices = Vec::new();
+        if let Pattern::Never(nevers) = &self.pattern {
+            let present: Vec<Present> = locals
+                .iter()
+                .map(|&local| {
+                    let (code, local) = **self.locals.get(local);
+                    (code, local, MANY)
+                })
+                .collect();
+            let (frame, view) = (self.frame, &mut self.view);
+            let row = &row[..frame.width()];
+            for never in nevers {
+                never.for_each_choice(frame, view, row, &present, &mut |chosen| {
+                    choices.push(chosen.iter().map(|&at| locals[at]).collect());
+                    false
+                });
+            }
+            return choices;
+        }
+        let mut row = row.to_vec();
+        for code in 0..self.places.copies.len() {
+            for &component in &self.places.copies[code] {
+                row[component] = self.view.stopped(code).0;
+            }
+        }
+        if self.is_pattern_with(&mut row, &[]) {
+            return vec![Vec::new()];
+        }
+        let mut rest = Vec::new();
+        for &local in locals {
+            match self.is_pattern_with(&mut row, &[local]) {
+                true => choices.push(vec![local]),
+                false => rest.push(local),
+            }
+        }
+        for (at, &one) in rest.iter().enumerate() {
+            for &two in &rest[at..] {
+                if self.may_meet(one, two) && self.is_pattern_with(&mut row, &[one, two]) {
+                    choices.push(vec![one, two]);
+                }
+            }
+        }
+        choices
     }
 
     fn doubt(&self) -> Option<String> {
