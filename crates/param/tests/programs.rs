@@ -67,7 +67,10 @@ fn expectations() -> Vec<Expectation> {
             });
         }
     }
-    assert!(found.len() > 150, "programs/param has lost its expectations");
+    assert!(
+        found.len() > 150,
+        "programs/param has lost its expectations"
+    );
     found
 }
 
@@ -135,7 +138,11 @@ fn given_numbers_of_copies_agree() {
         }
     });
     let left_out = left_out.into_inner().unwrap();
-    println!("{} of {} left out: {left_out:#?}", left_out.len(), work.len());
+    println!(
+        "{} of {} left out: {left_out:#?}",
+        left_out.len(),
+        work.len()
+    );
     assert!(left_out.len() * 10 < work.len(), "too many are left out");
 }
 
@@ -160,15 +167,18 @@ fn each_search_alone_agrees() {
             ..Options::new(expectation.model, expectation.criterion)
         };
         let start = Instant::now();
-        let proved = with_control(|control| {
-            prove(&expectation.program, &options, control, *engine, 50_000)
-        });
+        let proved =
+            with_control(|control| prove(&expectation.program, &options, control, *engine, 50_000));
         let proved = proved.unwrap_or_else(|refusal| panic!("{name}: {}", refusal.message));
         let what = match proved {
             Some(Proved::Holds(proof)) => {
                 assert_eq!(expectation.violated, None, "{name}");
                 match proof {
-                    Some(proof) => format!("holds: {} ideals, basis {}", proof.ideals.len(), proof.basis.len()),
+                    Some(proof) => format!(
+                        "holds: {} ideals, basis {}",
+                        proof.ideals.len(),
+                        proof.basis.len()
+                    ),
                     None => "holds".into(),
                 }
             }
@@ -178,7 +188,10 @@ fn each_search_alone_agrees() {
             }
             other => format!("{other:?}"),
         };
-        lines.lock().unwrap().push(format!("{name}: {what} {:.2?}", start.elapsed()));
+        lines
+            .lock()
+            .unwrap()
+            .push(format!("{name}: {what} {:.2?}", start.elapsed()));
     });
     let mut lines = lines.into_inner().unwrap();
     lines.sort();
