@@ -56,14 +56,13 @@ impl NeverOfCopies {
             if program.thread(copy.thread).copies != Copies::Any {
                 return;
             }
-            match atom {
-                StateAtom::At(_, label) if copy.copy.is_none() => {
-                    if !somewhere.contains(&(*copy, *label)) {
-                        somewhere.push((*copy, *label));
-                    }
-                }
-                _ if !named.contains(copy) => named.push(*copy),
-                _ => {}
+            if let StateAtom::At(_, label) = atom
+                && copy.copy.is_none()
+            {
+                let place = (*copy, *label);
+                somewhere.extend((!somewhere.contains(&place)).then_some(place));
+            } else if !named.contains(copy) {
+                named.push(*copy);
             }
         });
         NeverOfCopies {
