@@ -53,6 +53,9 @@ pub(crate) enum End {
     Stopped(String),
 }
 
+/// For each local how many copies there are at most, sorted by local.
+type AtMost = Box<[(u32, Count)]>;
+
 /// A step, as seen from where it leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Rule {
@@ -65,7 +68,7 @@ struct Rule {
 /// A search that can be continued.
 pub(crate) struct Backward {
     /// What can be reached, by shared part.
-    ideals: FxHashMap<u32, Vec<Box<[(u32, Count)]>>>,
+    ideals: FxHashMap<u32, Vec<AtMost>>,
     /// By the shared part behind them.
     rules: FxHashMap<u32, Vec<Rule>>,
     /// For each broadcast and local, the locals that it brings there.

@@ -1,15 +1,18 @@
-//! Random programs with any number of threads agree with the same programs for 1 … 4 copies, and every violation is validated.
+//! Random programs with any number of threads agree with the same programs for 1 … 4 copies, all searches together and each alone, and every violation is
+//! validated.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use palisade_check::{Answer, Control, Criterion, Model, Options, Verdict};
 use palisade_lang::Program;
+use palisade_param::{Engine, Proved, prove};
 use palisade_testkit::{Shape, program, random_sketch, shrink::shrink};
 
-const QUESTIONS: [(Model, Criterion); 5] = [
+const QUESTIONS: [(Model, Criterion); 6] = [
     (Model::Sc, Criterion::Safe),
     (Model::Sc, Criterion::Drf),
+    (Model::Tso, Criterion::Trf),
     (Model::Tso, Criterion::Robust),
     (Model::Tso, Criterion::Persistent),
     (Model::Ra, Criterion::Robust),
@@ -58,6 +61,42 @@ fn ask(program: &Program, model: Model, criterion: Criterion) -> Option<Answer> 
     with_control(|control| palisade_param::check(program, &options, control)).ok()
 }
 
+/// So many sets of states each search alone may look at.
+const MOST_SETS: u64 = 3000;
+
+/// What is wrong with what a search alone says, if anything is; and whether it said anything.
+fn mistake_of(
+    engine: Engine,
+    program: &Program,
+    model: Model,
+    criterion: Criterion,
+) -> Result<bool, String> {
+    let options = Options {
+        timeout: Some(Duration::from_secs(2)),
+        ..Options::new(model, criterion)
+    };
+    let proved = with_control(|control| prove(program, &options, control, engine, MOST_SETS));
+    let violated_by = |copies| instance_violates(program, copies, model, criterion);
+    match proved {
+        Ok(Some(Proved::Holds(_))) => {
+            match (1..=MOST_COPIES).find(|&copies| violated_by(copies) == Some(true)) {
+                None => Ok(true),
+                Some(copies) => Err(format!(
+                    "{engine:?} says that it holds, but {copies} copies violate it"
+                )),
+            }
+        }
+        // More copies than are needed can do no less.
+        Ok(Some(Proved::Violated(copies))) => match violated_by(copies.min(MOST_COPIES + 1)) {
+            Some(false) if copies <= MOST_COPIES + 1 => Err(format!(
+                "{engine:?} says that {copies} copies violate it, but they do not"
+            )),
+            _ => Ok(true),
+        },
+        _ => Ok(false),
+    }
+}
+
 /// What is wrong with an answer, if anything is.
 fn mistake(
     program: &Program,
@@ -74,6 +113,11 @@ fn mistake(
             return Some(format!("an invalid witness: {invalid:?}"));
         }
         claimed = witness.copies;
+    }
+    for engine in [Engine::Forward, Engine::Backward] {
+        if let Err(mistake) = mistake_of(engine, program, model, criterion) {
+            return Some(mistake);
+        }
     }
     for copies in 1..=claimed.unwrap_or(MOST_COPIES) {
         let violates = instance_violates(program, copies, model, criterion);
@@ -106,6 +150,10 @@ struct Seen {
     unknown: AtomicU64,
     /// Violated only by more than one copy.
     more_than_one: AtomicU64,
+    /// The backward search alone had an answer.
+    backward: AtomicU64,
+    /// The forward search alone had one.
+    forward: AtomicU64,
 }
 
 fn compare(seeds: std::ops::Range<u64>) -> [Seen; QUESTIONS.len()] {
@@ -116,8 +164,13 @@ fn compare(seeds: std::ops::Range<u64>) -> [Seen; QUESTIONS.len()] {
             scope.spawn(|| {
                 while let Some(seed) = seeds.clone().nth(next.fetch_add(1, Ordering::Relaxed)) {
                     let sketch = random_sketch(seed, &Shape::PARAMETERISED);
-                    let program = program(&sketch.to_string());
+                    let for_ra = random_sketch(seed, &Shape::PARAMETERISED_RA);
                     for ((model, criterion), seen) in QUESTIONS.into_iter().zip(&seen) {
+                        let sketch = match model {
+                            Model::Ra => &for_ra,
+                            _ => &sketch,
+                        };
+                        let program = program(&sketch.to_string());
                         let Some(answer) = ask(&program, model, criterion) else {
                             continue;
                         };
@@ -130,8 +183,15 @@ fn compare(seeds: std::ops::Range<u64>) -> [Seen; QUESTIONS.len()] {
                         let copies = answer.witnesses.first().and_then(|w| w.copies);
                         seen.more_than_one
                             .fetch_add(u64::from(copies > Some(1)), Ordering::Relaxed);
+                        for (engine, seen) in [
+                            (Engine::Forward, &seen.forward),
+                            (Engine::Backward, &seen.backward),
+                        ] {
+                            let said = mistake_of(engine, &program, model, criterion);
+                            seen.fetch_add(u64::from(said == Ok(true)), Ordering::Relaxed);
+                        }
                         if mistake(&program, &answer, model, criterion).is_some() {
-                            let smallest = shrink(&sketch, |candidate| {
+                            let smallest = shrink(sketch, |candidate| {
                                 palisade_testkit::parse(&candidate.to_string())
                                     .is_some_and(|p| mistake_about(&p, model, criterion).is_some())
                             });
@@ -161,11 +221,16 @@ fn random_programs_agree_with_given_numbers_of_copies() {
     for ((model, criterion), seen) in QUESTIONS.into_iter().zip(&seen) {
         println!("{} {}: {seen:?}", model.name(), criterion.name());
         // A comparison in which one side is never seen would say nothing.
-        let least = count / 1000;
-        for (what, seen) in [
-            ("holds", &seen.holds),
-            ("violated", &seen.violated),
-            ("violated by more than one copy", &seen.more_than_one),
+        for (what, seen, least) in [
+            ("holds", &seen.holds, count / 10),
+            ("violated", &seen.violated, count / 20),
+            (
+                "violated by more than one copy",
+                &seen.more_than_one,
+                count / 40,
+            ),
+            ("answers of the backward search", &seen.backward, count / 2),
+            ("answers of the forward search", &seen.forward, count / 10),
         ] {
             let seen = seen.load(Ordering::Relaxed);
             assert!(

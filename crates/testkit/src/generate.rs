@@ -157,7 +157,16 @@ impl Shape {
         loops: true,
         parameterised: true,
         properties: true,
+        store_buffering: 45,
+        locked: 25,
         ..Shape::SC
+    };
+    /// The same for questions about RA.
+    pub const PARAMETERISED_RA: Shape = Shape {
+        blocks: false,
+        rmw_blocks: true,
+        orders: false,
+        ..Shape::PARAMETERISED
     };
 }
 
@@ -239,8 +248,9 @@ impl Generator<'_> {
         if self.chance(30) {
             self.budget = self.shape.accesses;
         }
-        let seeded =
-            self.chance(self.shape.store_buffering) && count >= 2 && self.locations.len() >= 2;
+        let seeded = self.chance(self.shape.store_buffering)
+            && (count >= 2 || self.shape.parameterised)
+            && self.locations.len() >= 2;
         let mut threads = Vec::new();
         for index in 0..count {
             threads.push(self.thread(index, count, seeded && index < 2));
@@ -283,26 +293,21 @@ impl Generator<'_> {
         let rest = self.budget.saturating_sub(share);
         self.budget = share;
         if seeded && self.budget >= 2 {
-            let (mine, other) = (
-                self.locations[index % 2].clone(),
-                self.locations[1 - index % 2].clone(),
-            );
-            let value = self.value();
-            if self.chance(15) {
-                self.filler(&name, &mut body);
+            if count == 1 {
+                // Copies of the only thread are both sides.
+                let sides = [0, 1].map(|side| {
+                    let mut body = Vec::new();
+                    self.store_and_load(&name, side, &mut body);
+                    body
+                });
+                body.push(Statement::Compound(
+                    "choose".to_string(),
+                    sides.into(),
+                    " or",
+                ));
+            } else {
+                self.store_and_load(&name, index, &mut body);
             }
-            body.push(Statement::Simple(format!("{mine} = {value};")));
-            if self.chance(20) {
-                self.filler(&name, &mut body);
-            }
-            body.push(Statement::Simple(match self.rng.u32(0..6) {
-                0 => format!(
-                    "wait({other} {} {});",
-                    if self.rng.bool() { "==" } else { "!=" },
-                    self.rng.u32(0..2)
-                ),
-                _ => format!("r0 = {other};"),
-            }));
             self.budget = self.budget.saturating_sub(2);
         }
         let mut guard = 0;
@@ -320,6 +325,30 @@ impl Generator<'_> {
             registers: REGISTERS.iter().map(ToString::to_string).collect(),
             body,
         }
+    }
+
+    /// One side of store buffering.
+    fn store_and_load(&mut self, thread: &str, side: usize, body: &mut Vec<Statement>) {
+        let (mine, other) = (
+            self.locations[side % 2].clone(),
+            self.locations[1 - side % 2].clone(),
+        );
+        let value = self.value();
+        if self.chance(15) {
+            self.filler(thread, body);
+        }
+        body.push(Statement::Simple(format!("{mine} = {value};")));
+        if self.chance(20) {
+            self.filler(thread, body);
+        }
+        body.push(Statement::Simple(match self.rng.u32(0..6) {
+            0 => format!(
+                "wait({other} {} {});",
+                if self.rng.bool() { "==" } else { "!=" },
+                self.rng.u32(0..2)
+            ),
+            _ => format!("r0 = {other};"),
+        }));
     }
 
     /// Something without an access.
