@@ -139,6 +139,23 @@ pub struct Answer {
     pub harm: Option<Harm>,
 }
 
+impl Answer {
+    /// The answer where nothing is left to be searched for, out of so many questions.
+    pub(crate) fn dismissed(questions: u64, wall: Duration) -> Answer {
+        Answer {
+            verdict: Verdict::Holds,
+            witnesses: Vec::new(),
+            stats: Stats {
+                pruned: questions,
+                wall,
+                ..Stats::default()
+            },
+            notes: Vec::new(),
+            harm: None,
+        }
+    }
+}
+
 /// Whether an `assert` or a `never` of a program that is not robust can break because of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Harm {

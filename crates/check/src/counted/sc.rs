@@ -40,9 +40,12 @@ pub(super) fn ask<R>(
     instance.nevers.clone_from(&program.nevers);
     let pattern = match options.criterion {
         Criterion::Drf => Pattern::Race(Races::new(&instance, options.all_locations)),
-        Criterion::Trf => Pattern::Triangle(Triangles::default()),
+        // A third copy has nothing to offer that the second has not: the filter says the same for more copies.
+        Criterion::Trf => match Triangles::anywhere(&instance, options.reductions.static_filter) {
+            Ok(triangles) => Pattern::Triangle(triangles),
+            Err(pairs) => return Asked::Dismissed(pairs),
+        },
         Criterion::Persistent => {
-            // A third copy has nothing to offer that the second has not: the filter says the same for more copies.
             match Fragility::anywhere(&instance, options.reductions.static_filter) {
                 Ok(fragility) => Pattern::Fragile(fragility),
                 Err(pairs) => return Asked::Dismissed(pairs),

@@ -25,7 +25,6 @@
 //! has no pattern in the abstract program, it has none in the program. If it has one, the others are allowed more of their own steps, and
 //! what remains is decided by the program itself. So the answer is exact; [`Stats::level`] says what decided it.
 
-mod filter;
 mod flatten;
 pub mod instrument;
 
@@ -41,9 +40,9 @@ use crate::run::{Run, push_tso_events, replay, step};
 use crate::sc::{Observer, ScSpace, execute};
 use crate::search::search_within;
 use crate::state::{Frame, same_code};
+use crate::tso::delayed::{Candidates, Other, candidates};
 use crate::tso::values::{Possible, possible_values};
 use crate::{Abstraction, Answer, Control, Criterion, Level, Model, Options, Stats, Verdict};
-use filter::{Candidates, candidates};
 use flatten::flatten;
 
 /// Looks for the fragility pattern.
@@ -93,7 +92,13 @@ impl Fragility {
 
     /// For all threads of a program; `Err` with how many pairs of a store and a load there are, if none of them can be a part of the pattern.
     pub(crate) fn anywhere(program: &Program, filter: bool) -> Result<Self, u64> {
-        let candidates = candidates(program, &possible_values(program), filter, &|_| true);
+        let candidates = candidates(
+            program,
+            &possible_values(program),
+            filter,
+            Other::Changes,
+            &|_| true,
+        );
         match filter && candidates.left == 0 {
             true => Err(candidates.all),
             false => Ok(Fragility::new(candidates)),
@@ -103,12 +108,6 @@ impl Fragility {
     /// Whether a state has the pattern.
     pub(crate) fn is_fragile(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> bool {
         !self.patterns(frame, view, row).is_empty()
-    }
-
-    /// Whether a store may be e1. Interchangeable threads have the same code, so the first of them speaks for all.
-    fn may_be_delayed(&self, frame: &Frame<'_>, pivot: usize, store: u32) -> bool {
-        let speaker = frame.group_of[pivot].map_or(pivot, |group| frame.groups[group][0]);
-        self.candidates.may_be_delayed[speaker][store as usize]
     }
 
     /// All writes that threads could make now and that change a location.
@@ -260,7 +259,9 @@ impl Fragility {
                     order,
                 } = taken.kind
                     && order != Order::SeqCst
-                    && self.may_be_delayed(frame, pivot, taken.transition)
+                    && self
+                        .candidates
+                        .may_be_delayed(frame, pivot, taken.transition)
                 {
                     self.run_pivot(
                         frame,
@@ -459,15 +460,15 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     let start = Instant::now();
     let filter = options.reductions.static_filter;
     let possible = possible_values(&program);
-    let all = candidates(&program, &possible, filter, &|_| true);
+    let all = candidates(&program, &possible, filter, Other::Changes, &|_| true);
     let mut check = Check {
         program: &program,
         possible: &possible,
         options,
         control,
         start,
-        open: (0..all.may_be_delayed.len())
-            .map(|pivot| !filter || all.may_be_delayed[pivot].contains(&true))
+        open: (0..all.stores.len())
+            .map(|pivot| !filter || all.stores[pivot].contains(&true))
             .collect(),
         stats: Stats {
             queries: all.left,
@@ -607,7 +608,9 @@ impl Check<'_> {
         };
         let possible = possible_values(&program);
         let filter = self.options.reductions.static_filter;
-        let candidates = candidates(&program, &possible, filter, &|pivot| pivot == 0);
+        let candidates = candidates(&program, &possible, filter, Other::Changes, &|pivot| {
+            pivot == 0
+        });
         if filter && candidates.left == 0 {
             return Flat::Proved;
         }
@@ -635,7 +638,13 @@ impl Check<'_> {
         let options = self.remaining();
         let filter = options.reductions.static_filter;
         let open = self.open.clone();
-        let candidates = candidates(self.program, self.possible, filter, &|pivot| open[pivot]);
+        let candidates = candidates(
+            self.program,
+            self.possible,
+            filter,
+            Other::Changes,
+            &|pivot| open[pivot],
+        );
         // Which of several equal threads does it matters where all violations are wanted.
         let frame = match options.all {
             true => Frame::new(self.program, &options.reductions),

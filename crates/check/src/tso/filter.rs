@@ -14,7 +14,7 @@ use palisade_lang::{Instance, LocationId, Op, PointId, Program, Thread};
 use palisade_threads::Footprint;
 use rustc_hash::FxHashMap;
 
-use super::overtake::{drains, pairs};
+use super::overtake::{overtaken_stores, pairs};
 use super::values::{Possible, Values, possible_values};
 
 /// What is left to be searched for.
@@ -56,7 +56,7 @@ pub(crate) fn attacks(program: &Program, filter: bool) -> Attacks {
                 let mut left = Vec::new();
                 let mut known: FxHashMap<u64, u64> = FxHashMap::default();
                 let mut waited: FxHashMap<usize, bool> = FxHashMap::default();
-                for (load, stores) in overtaken_stores(thread, &touched[attacker], exact) {
+                for (load, stores) in overtaken_stores(thread, &touched[attacker], exact, true) {
                     let loaded = touched[attacker][load];
                     let reached = *known.entry(loaded).or_insert_with(|| {
                         path_from(program, &instances, touched, &follow, attacker, loaded)
@@ -202,50 +202,6 @@ fn values_before(
         }
     }
     values
-}
-
-/// For each load outside blocks the stores that it may overtake: there is a way from the store to the load on which nothing waits for the buffer, and
-/// nothing is certainly stored to the loaded location, because then the load reads it from the buffer.
-fn overtaken_stores(thread: &Thread, touched: &[u64], exact: bool) -> Vec<(usize, Vec<usize>)> {
-    let mut incoming: Vec<Vec<usize>> = vec![Vec::new(); thread.points.len()];
-    for (index, transition) in thread.transitions.iter().enumerate() {
-        incoming[transition.to.index()].push(index);
-    }
-    let mut result = Vec::new();
-    for (load, transition) in thread.transitions.iter().enumerate() {
-        if !matches!(transition.op, Op::Load { .. } | Op::Wait { .. })
-            || thread.points[transition.from.index()].atomic
-        {
-            continue;
-        }
-        let certain = (exact && touched[load].count_ones() == 1).then_some(touched[load]);
-        let mut stores = Vec::new();
-        let mut seen = vec![false; thread.points.len()];
-        let mut work = vec![transition.from];
-        seen[transition.from.index()] = true;
-        while let Some(point) = work.pop() {
-            for &before in &incoming[point.index()] {
-                let earlier = &thread.transitions[before];
-                if drains(&earlier.op) {
-                    continue;
-                }
-                if let Op::Store { .. } = earlier.op {
-                    if certain == Some(touched[before]) {
-                        continue;
-                    }
-                    stores.push(before);
-                }
-                if !seen[earlier.from.index()] {
-                    seen[earlier.from.index()] = true;
-                    work.push(earlier.from);
-                }
-            }
-        }
-        if !stores.is_empty() {
-            result.push((load, stores));
-        }
-    }
-    result
 }
 
 /// The locations that helpers may access on a path that begins with a load of one of the locations in `loaded`.

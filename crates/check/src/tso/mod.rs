@@ -55,6 +55,7 @@
 //! that others may access, makes its thread unfit for such a set. (Where nobody else may access its location, no cycle is closed by it.)
 
 pub(crate) mod attack;
+pub(crate) mod delayed;
 pub(crate) mod filter;
 pub(crate) mod guide;
 pub mod instrument;

@@ -1,6 +1,6 @@
 //! What can be known about overtaking without running a program: which loads may follow a store with no fence between.
 
-use palisade_lang::{Address, LocationId, Op, Order, PointId, RegisterId, Thread};
+use palisade_lang::{Address, Expr, LocationId, Op, Order, PointId, RegisterId, Thread};
 use palisade_threads::Footprint;
 
 /// For each point of a thread's code the locations that it may load before it has to wait for its buffer, folded to 64 bits.
@@ -30,9 +30,10 @@ pub(crate) fn overtaking_loads(thread: &Thread) -> Vec<u64> {
     result
 }
 
-/// Whether an instruction can only be executed, or only be left, with an empty buffer.
+/// Whether an instruction can only be executed, or only be left, with an empty buffer. One that is never executed is among them.
 pub(crate) fn drains(op: &Op) -> bool {
     match op {
+        Op::Assume(Expr::Const(0)) => true,
         Op::Rmw { .. } | Op::AtomicBegin | Op::AtomicEnd => true,
         Op::Fence(order) | Op::Store { order, .. } => *order == Order::SeqCst,
         _ => false,
@@ -48,6 +49,59 @@ pub(crate) fn locations(address: &Address<RegisterId>) -> u64 {
         }),
         Address::Pointer(_) => u64::MAX,
     }
+}
+
+/// For each load outside blocks the stores that it may overtake: there is a way from the store to the load on which nothing waits for the buffer, and
+/// nothing is certainly stored to the loaded location, because then the load reads it from the buffer. Without `past_stores` there is no other store on
+/// that way either. `touched` are the locations that each instruction may touch; where `exact`, each location has a bit of its own.
+pub(crate) fn overtaken_stores(
+    thread: &Thread,
+    touched: &[u64],
+    exact: bool,
+    past_stores: bool,
+) -> Vec<(usize, Vec<usize>)> {
+    let mut incoming: Vec<Vec<usize>> = vec![Vec::new(); thread.points.len()];
+    for (index, transition) in thread.transitions.iter().enumerate() {
+        incoming[transition.to.index()].push(index);
+    }
+    let mut result = Vec::new();
+    for (load, transition) in thread.transitions.iter().enumerate() {
+        if !matches!(transition.op, Op::Load { .. } | Op::Wait { .. })
+            || thread.points[transition.from.index()].atomic
+        {
+            continue;
+        }
+        let certain = (exact && touched[load].count_ones() == 1).then_some(touched[load]);
+        let mut stores = Vec::new();
+        let mut seen = vec![false; thread.points.len()];
+        let mut work = vec![transition.from];
+        seen[transition.from.index()] = true;
+        while let Some(point) = work.pop() {
+            for &before in &incoming[point.index()] {
+                let earlier = &thread.transitions[before];
+                if drains(&earlier.op) {
+                    continue;
+                }
+                if let Op::Store { .. } = earlier.op {
+                    if certain == Some(touched[before]) {
+                        continue;
+                    }
+                    stores.push(before);
+                    if !past_stores {
+                        continue;
+                    }
+                }
+                if !seen[earlier.from.index()] {
+                    seen[earlier.from.index()] = true;
+                    work.push(earlier.from);
+                }
+            }
+        }
+        if !stores.is_empty() {
+            result.push((load, stores));
+        }
+    }
+    result
 }
 
 /// All pairs of a store and a load of a thread's code, outside blocks, in which the load can come after the store, as indices of

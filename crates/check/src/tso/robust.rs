@@ -1,16 +1,16 @@
 //! `robust` under TSO: no attack is feasible.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use palisade_lang::Program;
 
 use super::attack::AttackSpace;
-use super::filter::{Attacks, attacks};
+use super::filter::attacks;
 use super::witness::witness;
 use crate::search::search;
 use crate::state::Frame;
-use crate::{Answer, Control, Options, Stats, Verdict};
+use crate::{Answer, Control, Options, Verdict};
 
 /// Decides `robust` under TSO.
 pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
@@ -21,7 +21,7 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     let program = &program;
     let attacks = attacks(program, options.reductions.static_filter);
     if attacks.left == 0 {
-        return dismissed(&attacks, start.elapsed());
+        return Answer::dismissed(attacks.all, start.elapsed());
     }
     // Where all violations are wanted, it does matter which thread it is.
     let frame = match options.all {
@@ -50,19 +50,4 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
         answer.notes.push(crate::ERROR_NOTE.into());
     }
     answer
-}
-
-/// The answer where no attack is left to be searched for.
-fn dismissed(attacks: &Attacks, wall: Duration) -> Answer {
-    Answer {
-        verdict: Verdict::Holds,
-        witnesses: Vec::new(),
-        stats: Stats {
-            pruned: attacks.all,
-            wall,
-            ..Stats::default()
-        },
-        notes: Vec::new(),
-        harm: None,
-    }
 }

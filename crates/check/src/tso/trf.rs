@@ -14,6 +14,7 @@
 //! writes a location that the attacker has loaded, and up to there the attacker was alone.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Instant;
 
 use palisade_explore::{Finding, Successors};
 use palisade_lang::{LocationId, Order, Program};
@@ -21,6 +22,8 @@ use palisade_memory::{Event, EventKind, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, LocalId, View};
 use rustc_hash::FxHashSet;
 
+use super::delayed::{Candidates, Other, candidates};
+use super::values::possible_values;
 use crate::run::{Run, events, push_tso_events, replay, step};
 use crate::sc::{Observer, ScSpace, execute};
 use crate::search::search;
@@ -31,8 +34,8 @@ use crate::{Answer, Control, Criterion, Model, Options, Verdict};
 const MOST_STATES: usize = 1 << 18;
 
 /// Looks for triangular races.
-#[derive(Default)]
 pub(crate) struct Triangles {
+    candidates: Candidates,
     error_seen: AtomicBool,
     pub(crate) gave_up: AtomicBool,
 }
@@ -61,6 +64,20 @@ struct Race {
 }
 
 impl Triangles {
+    /// For all threads of a program; `Err` with how many pairs of a store and a load there are, if none of them can be a part of a race.
+    pub(crate) fn anywhere(program: &Program, filter: bool) -> Result<Self, u64> {
+        let possible = possible_values(program);
+        let candidates = candidates(program, &possible, filter, Other::Stores, &|_| true);
+        match filter && candidates.left == 0 {
+            true => Err(candidates.all),
+            false => Ok(Triangles {
+                candidates,
+                error_seen: AtomicBool::new(false),
+                gave_up: AtomicBool::new(false),
+            }),
+        }
+    }
+
     /// The loads that the thread is about to execute, as (action, location).
     fn loads(
         &self,
@@ -205,7 +222,9 @@ impl Triangles {
         let mut blocks: Option<Vec<Opponent>> = None;
         for pivot in 0..count {
             let (code, local) = (frame.codes[pivot], LocalId(row[pivot]));
-            if view.next_footprint(code, local).writes == 0 {
+            if view.next_footprint(code, local).writes == 0
+                || !self.candidates.may_be_pivot(frame, pivot)
+            {
                 continue;
             }
             let reads = view.future_footprint(code, local).reads;
@@ -219,12 +238,14 @@ impl Triangles {
                 continue;
             }
             for action in 0..view.actions(code, local) {
+                let taken = view.action(code, local, action);
                 if let ActionKind::Store {
                     location,
                     value,
                     order,
-                } = view.action(code, local, action).kind
+                } = taken.kind
                     && order != Order::SeqCst
+                    && (self.candidates).may_be_delayed(frame, pivot, taken.transition)
                 {
                     let mut stored = row.to_vec();
                     stored[frame.component(location)] = view.value_id(value);
@@ -447,9 +468,9 @@ impl Observer for Triangles {
         self.error_seen.store(true, Relaxed);
     }
 
-    /// Every store may be one of a race: it must not be moved past another thread's arrival at its own.
+    /// A store that may be one of a race must not be moved past another thread's arrival at its own.
     fn watched_writes(&self) -> u64 {
-        u64::MAX
+        self.candidates.watched
     }
 }
 
@@ -458,6 +479,12 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     // What a `never` says is no part of a race.
     let mut program = program.clone();
     program.nevers.clear();
+    let start = Instant::now();
+    let triangles = match Triangles::anywhere(&program, options.reductions.static_filter) {
+        Ok(triangles) => triangles,
+        Err(pairs) => return Answer::dismissed(pairs, start.elapsed()),
+    };
+    let (left, all) = (triangles.candidates.left, triangles.candidates.all);
     // Where all violations are wanted, it does matter which thread it is.
     let frame = match options.all {
         true => Frame::new(&program, &options.reductions),
@@ -465,10 +492,12 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     };
     let space = ScSpace {
         frame: &frame,
-        observer: Triangles::default(),
+        observer: triangles,
         partial_order: options.reductions.partial_order,
     };
     let (outcome, mut answer) = search(&space, options, control);
+    answer.stats.queries = left;
+    answer.stats.pruned = all - left;
     let mut view = frame.threads.view();
     if answer.verdict == Verdict::Holds && space.observer.gave_up.load(Relaxed) {
         answer.verdict = Verdict::Unknown(
