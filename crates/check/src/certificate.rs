@@ -65,6 +65,8 @@ pub fn certificate(
     let options = Options {
         reductions: Reductions::NONE,
         all: false,
+        // All states of the walk are needed, and those of a walk that is over are not kept.
+        checkpoints: None,
         ..options.clone()
     };
     let frame = Frame::new(&program, &options.reductions);

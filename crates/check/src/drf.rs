@@ -123,6 +123,10 @@ impl Observer for Races {
     fn watched_writes(&self) -> u64 {
         0
     }
+
+    fn noticed(&self) -> Vec<&AtomicBool> {
+        vec![&self.error_seen]
+    }
 }
 
 /// Decides `drf` under SC.

@@ -52,6 +52,8 @@ pub fn harm(
         all: false,
         timeout: Some(left.map_or(LONGEST, |left| left.min(LONGEST))),
         most_states: Some(most.clamp(FEW_STATES, MANY_STATES)),
+        // It has a limit of its own on time.
+        checkpoints: None,
         ..options.clone()
     };
     // With any number of copies, so many are asked for as violate robustness.

@@ -3,6 +3,7 @@
 //! One function answers every question: [`check`].
 
 mod certificate;
+pub mod checkpoint;
 pub mod counted;
 mod drf;
 mod harm;
@@ -19,6 +20,7 @@ mod verdict;
 mod weave;
 
 pub use certificate::{CERTIFIED, NoCertificate, certificate};
+pub use checkpoint::Checkpoints;
 pub use harm::harm;
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};

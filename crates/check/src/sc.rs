@@ -1,11 +1,13 @@
 //! Sequential consistency: every access takes effect at once, on one memory.
 
 use std::cmp::Ordering;
+use std::sync::atomic::AtomicBool;
 
 use palisade_explore::{Space, Successors};
-use palisade_lang::{LocationId, ProgramError, Value};
+use palisade_lang::{LocationId, Program, ProgramError, Value};
 use palisade_threads::{ActionKind, Effect, Footprint, LocalId, Status, View};
 
+use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::state::Frame;
 
 /// What one step did to memory.
@@ -83,6 +85,11 @@ pub trait Observer: Sync {
 
     /// Locations whose stores may change what the observer sees, folded to 64 bits.
     fn watched_writes(&self) -> u64;
+
+    /// What it remembers to have noticed, beside what it reports.
+    fn noticed(&self) -> Vec<&AtomicBool> {
+        Vec::new()
+    }
 }
 
 /// The states of a program under SC, with something that looks at each.
@@ -263,6 +270,22 @@ pub fn is_deadlock(frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> bool 
     (0..frame.thread_count())
         .filter(|&i| only.is_none_or(|o| o == i))
         .all(|i| !can_move(frame, view, row, i))
+}
+
+impl<O: Observer> Kept for ScSpace<'_, '_, O> {
+    fn program(&self) -> &Program {
+        self.frame.program()
+    }
+
+    fn keep(&self, out: &mut Vec<i64>) {
+        keep_flags(&self.observer.noticed(), out);
+        self.frame.threads.keep_numbers(out);
+    }
+
+    fn recall(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
+        recall_flags(&self.observer.noticed(), numbers)?;
+        self.frame.threads.recall_numbers(numbers)
+    }
 }
 
 impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {

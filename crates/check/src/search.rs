@@ -1,14 +1,15 @@
 //! One walk for every criterion: limits, progress, statistics, and what an unfinished walk means.
 
-use std::cell::Cell;
+use std::io::Read;
 use std::time::Instant;
 
-use palisade_explore::{Limits, Outcome, Reason, Space, Walk};
+use palisade_explore::{Keeper, Limits, Outcome, Reason, Walk};
 
+use crate::checkpoint::Kept;
 use crate::{Answer, Control, Options, Progress, Stats, Verdict};
 
 /// Walks a space. The answer is `Holds` or `Unknown`; what the findings mean is for the caller to say.
-pub(crate) fn search<S: Space>(
+pub(crate) fn search<S: Kept>(
     space: &S,
     options: &Options,
     control: &Control<'_>,
@@ -17,34 +18,44 @@ pub(crate) fn search<S: Space>(
 }
 
 /// The same, but no further than about this many states.
-pub(crate) fn search_within<S: Space>(
+pub(crate) fn search_within<S: Kept>(
     space: &S,
     options: &Options,
     control: &Control<'_>,
     states: Option<u64>,
 ) -> (Outcome, Answer) {
     let start = Instant::now();
-    let frontier = Cell::new(0);
-    let outcome = Walk::new(space)
-        .jobs(options.jobs)
-        .limits(Limits {
-            timeout: options.timeout,
-            memory: options.memory,
-            cancel: Some(control.cancel),
-            states,
-        })
-        .stop_at_first(!options.all)
-        .progress(|progress| {
-            frontier.set(progress.frontier);
-            (control.progress)(&Progress {
-                states: progress.states,
-                frontier: progress.frontier,
-                memory_bytes: progress.memory_bytes,
-                queries: (0, 0),
-                rounds: None,
+    let walk = |keeper: Option<&mut dyn Keeper>, kept: Option<&mut dyn Read>| {
+        let mut walk = Walk::new(space)
+            .jobs(options.jobs)
+            .limits(Limits {
+                timeout: options.timeout,
+                memory: options.memory,
+                cancel: Some(control.cancel),
+                states,
+            })
+            .stop_at_first(!options.all)
+            .progress(|progress| {
+                (control.progress)(&Progress {
+                    states: progress.states,
+                    frontier: progress.frontier,
+                    memory_bytes: progress.memory_bytes,
+                    queries: (0, 0),
+                    rounds: None,
+                });
             });
-        })
-        .run();
+        if let Some(keeper) = keeper {
+            walk = walk.keeper(keeper);
+        }
+        if let Some(kept) = kept {
+            walk = walk.resume(kept);
+        }
+        walk.run()
+    };
+    let outcome = match &options.checkpoints {
+        None => walk(None, None),
+        Some(checkpoints) => checkpoints.run(space, |keeper, kept| walk(Some(keeper), kept)),
+    };
     let verdict = match outcome.stopped {
         None => Verdict::Holds,
         Some(reason) => Verdict::Unknown(unfinished(reason, &outcome)),

@@ -1,7 +1,10 @@
 //! What is asked, and what is answered.
 
 use palisade_memory::{Criterion, Model, Witness};
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::Checkpoints;
 
 /// Everything that can be set for a check.
 #[derive(Clone, Debug)]
@@ -30,6 +33,8 @@ pub struct Options {
     pub route: Route,
     /// About how many states may be looked at in all (where a criterion is decided by `search`); the same place for every number of threads.
     pub most_states: Option<u64>,
+    /// Where it is written down how far the check has come, and how far another one had come.
+    pub checkpoints: Option<Arc<Checkpoints>>,
 }
 
 /// How the flattening abstraction is used. The answer is the same.
@@ -120,6 +125,7 @@ impl Options {
             abstraction: Abstraction::Auto,
             route: Route::Any,
             most_states: None,
+            checkpoints: None,
         }
     }
 }

@@ -94,6 +94,9 @@ pub struct CheckArgs {
 
     #[command(flatten)]
     pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub checkpoint: CheckpointArgs,
 }
 
 #[derive(Args, Debug)]
@@ -182,6 +185,9 @@ pub struct ReachArgs {
 
     #[command(flatten)]
     pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub checkpoint: CheckpointArgs,
 }
 
 #[derive(Args, Debug)]
@@ -373,6 +379,36 @@ pub struct SearchArgs {
     /// Do not drop states that find nothing beyond what another state finds.
     #[arg(long)]
     pub no_subsumption: bool,
+}
+
+/// How a search outlives its process.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct CheckpointArgs {
+    /// Write down every few minutes how far the search has come, to go on with `--resume` if it is stopped or killed.
+    ///
+    /// For one FILE. Also written where a limit of time or memory, or Ctrl-C, stops the search. There is always a whole checkpoint: it is
+    /// written beside the old one and renamed.
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub checkpoint: Option<PathBuf>,
+
+    /// How much time passes between two checkpoints, at least. Writing them never takes more than a tenth of the time.
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout, default_value = "5m")]
+    pub checkpoint_every: Duration,
+
+    /// Go on from a checkpoint of the same question about the same program, to the same answer.
+    ///
+    /// Further checkpoints go there as well, unless `--checkpoint` names another file. Limits of time count from now on; `--jobs`
+    /// may be different.
+    #[arg(long, value_name = "CHECKPOINT", value_hint = ValueHint::FilePath)]
+    pub resume: Option<PathBuf>,
+}
+
+impl CheckpointArgs {
+    /// Whether there is to be any.
+    pub fn is_wanted(&self) -> bool {
+        self.checkpoint.is_some() || self.resume.is_some()
+    }
 }
 
 impl SearchArgs {

@@ -2,6 +2,7 @@
 
 mod args;
 mod batch;
+mod checkpoint;
 mod commands;
 mod config;
 mod files;

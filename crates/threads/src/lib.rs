@@ -24,6 +24,7 @@
 
 mod action;
 mod control;
+mod kept;
 mod table;
 mod view;
 

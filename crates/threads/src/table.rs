@@ -91,6 +91,10 @@ impl ValueTable {
         self.values[id as usize]
     }
 
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
     pub fn find(&self, value: Value) -> Option<u32> {
         self.ids.get(&value).copied()
     }

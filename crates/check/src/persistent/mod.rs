@@ -443,6 +443,10 @@ impl Observer for Fragility {
     fn watched_writes(&self) -> u64 {
         self.candidates.watched
     }
+
+    fn noticed(&self) -> Vec<&AtomicBool> {
+        vec![&self.error_seen, &self.gave_up]
+    }
 }
 
 /// The walk of the program itself stops here for the first time, and the abstraction is tried.

@@ -199,6 +199,67 @@ impl Buffers {
     }
 }
 
+/// Keeping what the numbers stand for, for another process.
+impl Buffers {
+    /// Appends it as a list of numbers.
+    pub fn keep_numbers(&self, out: &mut Vec<i64>) {
+        let table = self.table.read().unwrap_or_else(|e| e.into_inner());
+        out.push(table.buffers.len() as i64);
+        for buffer in &table.buffers {
+            match buffer {
+                Buffer::Exact(stores) => {
+                    out.extend([0, stores.len() as i64]);
+                    for store in stores {
+                        let location = i64::from(store.location.0);
+                        out.extend([location, store.value, i64::from(store.drains)]);
+                    }
+                }
+                Buffer::Set { pending, newest } => {
+                    out.extend([1, pending.len() as i64, newest.len() as i64]);
+                    for (location, value) in pending.iter().chain(newest) {
+                        out.extend([i64::from(location.0), *value]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes it so again; `None` where some number stands for something else already.
+    pub fn recall_numbers(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
+        let location = |number: i64| u32::try_from(number).ok().map(LocationId);
+        for id in 0..u32::try_from(numbers.next()?).ok()? {
+            let buffer = if numbers.next()? == 0 {
+                let mut stores = Vec::new();
+                for _ in 0..numbers.next()? {
+                    stores.push(Pending {
+                        location: location(numbers.next()?)?,
+                        value: numbers.next()?,
+                        drains: numbers.next()? != 0,
+                    });
+                }
+                Buffer::Exact(stores)
+            } else {
+                let (first, second) = (numbers.next()?, numbers.next()?);
+                let mut list = |count| {
+                    let mut list = Vec::new();
+                    for _ in 0..count {
+                        list.push((location(numbers.next()?)?, numbers.next()?));
+                    }
+                    Some(list)
+                };
+                Buffer::Set {
+                    pending: list(first)?,
+                    newest: list(second)?,
+                }
+            };
+            if self.intern(buffer) != id {
+                return None;
+            }
+        }
+        Some(())
+    }
+}
+
 /// One searching thread's window on the buffers; it remembers what it has asked.
 #[derive(Debug)]
 pub(crate) struct BufferView<'b> {

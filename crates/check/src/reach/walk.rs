@@ -6,10 +6,11 @@ use std::cmp::Ordering;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use palisade_explore::{Space, Successors};
-use palisade_lang::{Order, ProgramError, Value};
+use palisade_lang::{Order, Program, ProgramError, Value};
 use palisade_threads::{ActionKind, Effect, LocalId, Status, View};
 
 use super::buffers::{Buffer, BufferView, Buffers, Pending};
+use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::sc::{Access, StepLabel};
 use crate::state::Frame;
 
@@ -157,6 +158,24 @@ impl<'f> TsoSpace<'f, '_> {
                 row[self.buffer_component(i)] = buffer;
             }
         }
+    }
+}
+
+impl Kept for TsoSpace<'_, '_> {
+    fn program(&self) -> &Program {
+        self.frame.program()
+    }
+
+    fn keep(&self, out: &mut Vec<i64>) {
+        keep_flags(&[&self.bound_met], out);
+        self.frame.threads.keep_numbers(out);
+        self.buffers.keep_numbers(out);
+    }
+
+    fn recall(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
+        recall_flags(&[&self.bound_met], numbers)?;
+        self.frame.threads.recall_numbers(numbers)?;
+        self.buffers.recall_numbers(numbers)
     }
 }
 

@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use palisade_explore::{Space, Successors};
-use palisade_lang::{LocationId, Order, Value};
+use palisade_lang::{LocationId, Order, Program, Value};
 use palisade_threads::{ActionKind, Footprint, LocalId, View};
 
 use super::guide::Guide;
 use super::overtake::overtaking_loads;
+use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::sc::{StepLabel, execute, persistent_set};
 use crate::state::Frame;
 
@@ -682,6 +683,22 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                     | u64::from(row[self.layout.load])
             }
         }
+    }
+}
+
+impl Kept for AttackSpace<'_, '_> {
+    fn program(&self) -> &Program {
+        self.frame.program()
+    }
+
+    fn keep(&self, out: &mut Vec<i64>) {
+        keep_flags(&[&self.error_seen], out);
+        self.frame.threads.keep_numbers(out);
+    }
+
+    fn recall(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
+        recall_flags(&[&self.error_seen], numbers)?;
+        self.frame.threads.recall_numbers(numbers)
     }
 }
 

@@ -472,6 +472,10 @@ impl Observer for Triangles {
     fn watched_writes(&self) -> u64 {
         self.candidates.watched
     }
+
+    fn noticed(&self) -> Vec<&AtomicBool> {
+        vec![&self.error_seen, &self.gave_up]
+    }
 }
 
 /// Decides `trf` under TSO.

@@ -3,9 +3,10 @@
 use super::ask::{Asking, Effort, options};
 use super::certificate::Wanted;
 use crate::args::CheckArgs;
+use crate::checkpoint;
 use crate::output::Output;
 use crate::pairs;
-use palisade_check::{Control, Verdict, harm};
+use palisade_check::{Control, Options, Verdict, harm};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_param::check;
@@ -32,9 +33,32 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
             Err(complaint) => return output.complain(&complaint),
         },
     };
+    if args.checkpoint.is_wanted() && model == Model::Ra && args.search.no_suspects {
+        return output.complain("a search with `--no-suspects` has no checkpoints");
+    }
+    let kept = match checkpoint::Wanted::new(&args.checkpoint, &args.input) {
+        Ok(kept) => kept,
+        Err(complaint) => return output.complain(&complaint),
+    };
     let answer = |program: &Program, effort: Effort, control: &Control<'_>| {
+        let asked = |criterion| options(model, criterion, args.all, &args.search, effort);
+        let criteria = match criterion {
+            Some(criterion) => vec![criterion],
+            None => pairs::criteria(model),
+        };
+        let checkpoints = match &kept {
+            None => None,
+            Some(kept) => {
+                let questions: Vec<_> =
+                    criteria.iter().map(|&criterion| asked(criterion)).collect();
+                Some(kept.open(program, &checkpoint::question("check", &questions))?)
+            }
+        };
         let decide = |criterion| -> Result<Answer, Refusal> {
-            let options = options(model, criterion, args.all, &args.search, effort);
+            let options = Options {
+                checkpoints: checkpoints.clone(),
+                ..asked(criterion)
+            };
             let mut answer = check(program, &options, control)?;
             // Where all criteria are asked for, `safe` is one of them.
             let alone = args.criterion.criterion().is_some();
@@ -50,13 +74,12 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
             Some(criterion) => {
                 let mut answer = decide(criterion).map_err(Failure::Refused)?;
                 if let Some(wanted) = &wanted {
-                    let options = options(model, criterion, args.all, &args.search, effort);
-                    wanted.write(program, options, control, &mut answer);
+                    wanted.write(program, asked(criterion), control, &mut answer);
                 }
                 Ok(Findings::One(answer))
             }
             None => {
-                let answers: Vec<(Criterion, Result<Answer, Refusal>)> = pairs::criteria(model)
+                let answers: Vec<(Criterion, Result<Answer, Refusal>)> = criteria
                     .into_iter()
                     .map(|criterion| (criterion, decide(criterion)))
                     .collect();

@@ -2,6 +2,7 @@
 
 use super::ask::{Asking, Effort, options};
 use crate::args::ReachArgs;
+use crate::checkpoint;
 use crate::output::Output;
 use crate::pairs;
 use palisade_check::Control;
@@ -19,8 +20,16 @@ pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
     if let Some(complaint) = pairs::route_complaint(args.search.route, model, safe) {
         return output.complain(&complaint);
     }
+    let kept = match checkpoint::Wanted::new(&args.checkpoint, &args.input) {
+        Ok(kept) => kept,
+        Err(complaint) => return output.complain(&complaint),
+    };
     let answer = |program: &Program, effort: Effort, control: &Control<'_>| {
-        let options = options(model, Criterion::Safe, false, &args.search, effort);
+        let mut options = options(model, Criterion::Safe, false, &args.search, effort);
+        if let Some(kept) = &kept {
+            let question = checkpoint::question("reach", std::slice::from_ref(&options));
+            options.checkpoints = Some(kept.open(program, &question)?);
+        }
         check(program, &options, control)
             .map(Findings::One)
             .map_err(Failure::Refused)

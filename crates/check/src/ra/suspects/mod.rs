@@ -28,13 +28,14 @@ use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
 
 use palisade_explore::{Space, Successors};
-use palisade_lang::Value;
+use palisade_lang::{Program, Value};
 use palisade_threads::{LocalId, View};
 
 use super::blocks::Blocks;
 use super::facts::{Facts, Horizon};
 use super::step::{AccessType, StepTaken};
 use crate::Reductions;
+use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::sc::StepLabel;
 use crate::state::Frame;
 use prospects::{Futures, Standing};
@@ -228,6 +229,22 @@ fn label(taken: &Taken<'_>) -> u64 {
         outcome: taken.step.outcome,
     }
     .encode(taken.point)
+}
+
+impl Kept for Suspects<'_, '_> {
+    fn program(&self) -> &Program {
+        self.frame.program()
+    }
+
+    fn keep(&self, out: &mut Vec<i64>) {
+        keep_flags(&[&self.error_seen], out);
+        self.frame.threads.keep_numbers(out);
+    }
+
+    fn recall(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
+        recall_flags(&[&self.error_seen], numbers)?;
+        self.frame.threads.recall_numbers(numbers)
+    }
 }
 
 impl<'f> Space for Suspects<'f, '_> {

@@ -171,7 +171,12 @@ fn side_by_side(context: &mut Context<'_, '_>, programs: &[Extended]) -> Round {
         jobs: 1,
         ..context.remaining()
     };
-    for chunk in programs.chunks(context.options.jobs.max(1)) {
+    // Checkpoints need walks one after the other.
+    let at_once = match options.checkpoints {
+        Some(_) => 1,
+        None => context.options.jobs.max(1),
+    };
+    for chunk in programs.chunks(at_once) {
         let shared: &Context<'_, '_> = context;
         let options = &options;
         let walked: Vec<Walked> = std::thread::scope(|scope| {
@@ -179,7 +184,12 @@ fn side_by_side(context: &mut Context<'_, '_>, programs: &[Extended]) -> Round {
                 .iter()
                 .map(|extended| scope.spawn(move || walk(shared, extended, options)))
                 .collect();
-            walks.into_iter().filter_map(|w| w.join().ok()).collect()
+            // A walk that fell over has not shown that there is nothing.
+            let join = |walk: std::thread::ScopedJoinHandle<'_, Walked>| {
+                walk.join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            walks.into_iter().map(join).collect()
         });
         for walked in walked {
             match conclude(context, walked) {

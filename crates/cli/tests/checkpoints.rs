@@ -1,0 +1,273 @@
+//! `--checkpoint` and `--resume`: a process that is killed at any moment has lost nothing but some time.
+
+#![cfg(unix)]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const PALISADE: &str = env!("CARGO_BIN_EXE_palisade");
+
+/// Two threads that count for ever; the larger the domain, the more states.
+fn counting(domain: u32, never: &str) -> String {
+    format!(
+        "domain {domain};
+shared turn, flag[2], x;
+thread t[2] {{
+  let n; let r; let s;
+  loop {{
+    n = n + 1;
+    flag[me] = n; fence;
+    turn = me; fence;
+    r = x;
+    x = r + 1; fence;
+    s = flag[1 - me];
+    if s == r {{ turn = s; fence; }}
+  }}
+}}
+{never}
+"
+    )
+}
+
+fn command(directory: &Path, line: &str) -> Command {
+    let mut command = Command::new(PALISADE);
+    command
+        .args(line.split_whitespace())
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn run(directory: &Path, line: &str) -> Output {
+    command(directory, line).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// An answer in JSON without time and memory.
+fn told(output: &Output) -> serde_json::Value {
+    let stdout = text(&output.stdout);
+    let mut value: serde_json::Value = serde_json::from_str(&stdout)
+        .unwrap_or_else(|error| panic!("{error}: {stdout} {}", text(&output.stderr)));
+    for name in ["wall_ms", "peak_memory_bytes"] {
+        value["stats"][name] = 0.into();
+    }
+    value
+}
+
+/// Moments to kill at, different each time.
+struct Moments(u64);
+
+impl Moments {
+    fn new() -> Self {
+        let now = std::time::SystemTime::now();
+        let since = now.duration_since(std::time::UNIX_EPOCH).unwrap();
+        Moments(since.as_nanos() as u64 | 1)
+    }
+
+    /// From a tenth of so long to nine tenths of it.
+    fn within(&mut self, time: Duration) -> Duration {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        time.mul_f64(0.1 + (self.0 % 1000) as f64 * 0.0008)
+    }
+}
+
+/// Kills a question at random moments and goes on, until it has lived through. How often that was from a checkpoint.
+fn kill_again_and_again(directory: &Path, question: &str, jobs: usize) -> u32 {
+    let mut moments = Moments::new();
+    let begin = Instant::now();
+    let plain = told(&run(
+        directory,
+        &format!("{question} --jobs {jobs} --format json"),
+    ));
+    let time = begin.elapsed();
+    let kept = directory.join("kept");
+    let _ = std::fs::remove_file(&kept);
+    let mut resumed = 0;
+    for kills_left in (0..4).rev() {
+        let mut line = format!(
+            "{question} --jobs {jobs} --format json --checkpoint kept --checkpoint-every 1ms"
+        );
+        if kept.exists() {
+            line.push_str(" --resume kept");
+            resumed += 1;
+        }
+        let mut child = command(directory, &line).spawn().unwrap();
+        if kills_left > 0 {
+            std::thread::sleep(moments.within(time));
+            child.kill().unwrap();
+            child.wait().unwrap();
+        } else {
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(text(&output.stderr), "", "{line}");
+            assert_eq!(told(&output), plain, "{line}");
+        }
+    }
+    resumed
+}
+
+#[test]
+fn killed_at_random_moments() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| {
+        std::fs::write(directory.path().join(name), text).unwrap();
+    };
+    write("small.pal", counting(4, ""));
+    write("large.pal", counting(6, "never x == 5 && turn == 4;"));
+    let mut resumed = 0;
+    for question in [
+        "check --model sc --criterion safe --all large.pal",
+        "check --model sc --criterion drf --all large.pal",
+        "check --criterion trf --no-static-filter large.pal",
+        "check --criterion persistent --no-static-filter --abstract off large.pal",
+        "check --criterion persistent --no-static-filter --abstract 1 small.pal",
+        "check --criterion robust --no-static-filter small.pal",
+        "check --model ra small.pal",
+        "check --model ra --criterion all small.pal",
+        "reach --model sc large.pal",
+        "reach --model tso --no-static-filter small.pal",
+        "reach --model tso --route buffers small.pal",
+    ] {
+        for jobs in [1, 2] {
+            resumed += kill_again_and_again(directory.path(), question, jobs);
+        }
+    }
+    println!("gone on from a checkpoint {resumed} times");
+    assert!(resumed >= 10);
+}
+
+#[test]
+fn a_little_time_again_and_again_is_enough() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("large.pal"), counting(6, "")).unwrap();
+    let question = "check --model sc --criterion safe --format json large.pal";
+    let begin = Instant::now();
+    let plain = told(&run(directory.path(), question));
+    let time = begin.elapsed().as_secs_f64() / 4.0 + 0.05;
+    let mut line = format!("{question} --checkpoint kept");
+    let mut times = 0;
+    loop {
+        times += 1;
+        assert!(times < 200, "it does not get anywhere");
+        let output = run(directory.path(), &format!("{line} --timeout {time}s"));
+        let answer = told(&output);
+        if answer["verdict"] != "unknown" {
+            assert_eq!(answer, plain);
+            break;
+        }
+        assert_eq!(output.status.code(), Some(3));
+        // Without `--checkpoint`, the file that it goes on from is the one that is written.
+        line = format!("{question} --resume kept");
+    }
+    println!("{times} times");
+}
+
+#[test]
+fn checkpoints_that_cannot_be_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("a.pal"), counting(5, "")).unwrap();
+    std::fs::write(path.join("b.pal"), counting(4, "")).unwrap();
+    let question = "check --model sc --criterion safe";
+    let made = run(
+        path,
+        &format!("{question} a.pal --checkpoint kept --checkpoint-every 1ms"),
+    );
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let whole = std::fs::read(path.join("kept")).unwrap();
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 1;
+    std::fs::write(path.join("damaged"), &damaged).unwrap();
+    std::fs::write(path.join("cut"), &whole[..whole.len() / 3]).unwrap();
+    std::fs::write(path.join("short"), &whole[..30]).unwrap();
+    std::fs::write(path.join("empty"), "").unwrap();
+    let line_end = whole.iter().position(|b| *b == b'\n').unwrap();
+    let other_version = [
+        &whole[..line_end],
+        b"\nversion 0.0.0",
+        &whole[line_end..whole.len() - 32],
+    ]
+    .concat();
+    std::fs::write(path.join("other"), &other_version).unwrap();
+    for (line, said) in [
+        (format!("{question} b.pal --resume kept"), "another program"),
+        (
+            "check --model sc --criterion drf a.pal --resume kept".to_owned(),
+            "another question",
+        ),
+        (
+            format!("{question} --no-symmetry a.pal --resume kept"),
+            "another question",
+        ),
+        (
+            "reach --model sc a.pal --resume kept".to_owned(),
+            "another question",
+        ),
+        (format!("{question} a.pal --resume damaged"), "is damaged"),
+        (format!("{question} a.pal --resume cut"), "is damaged"),
+        (format!("{question} a.pal --resume short"), "is damaged"),
+        (format!("{question} a.pal --resume other"), "is damaged"),
+        (format!("{question} a.pal --resume empty"), "no checkpoint"),
+        (format!("{question} a.pal --resume a.pal"), "no checkpoint"),
+        (
+            format!("{question} a.pal --resume nowhere"),
+            "cannot be read",
+        ),
+        (format!("{question} a.pal --resume ."), "cannot be"),
+        (
+            format!("{question} a.pal --checkpoint no/where"),
+            "cannot be written",
+        ),
+        (
+            format!("{question} a.pal b.pal --checkpoint kept"),
+            "one FILE",
+        ),
+        (
+            "check --model ra --no-suspects a.pal --checkpoint kept".to_owned(),
+            "--no-suspects",
+        ),
+        ("fence a.pal --checkpoint kept".to_owned(), "unexpected"),
+    ] {
+        let output = run(path, &line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        let stderr = text(&output.stderr);
+        assert!(stderr.contains(said), "{line}: {stderr}");
+        for part in ["nowhere", "nowhere.part", "kept.part"] {
+            assert!(!path.join(part).exists(), "{line}");
+        }
+    }
+    // Nothing has touched the good one, and it goes on.
+    assert_eq!(std::fs::read(path.join("kept")).unwrap(), whole);
+    let output = run(path, &format!("{question} a.pal --resume kept --jobs 2"));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_full_disk_costs_the_checkpoint_and_not_the_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("a.pal"), counting(5, "")).unwrap();
+    std::fs::write(path.join("kept"), "old").unwrap();
+    let line = "trap '' XFSZ; ulimit -f 4; exec $P check --model sc --criterion safe a.pal --checkpoint kept --checkpoint-every 1ms";
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .env("P", PALISADE)
+        .current_dir(path)
+        .output()
+        .unwrap();
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("warning: the checkpoint `kept` cannot be written"));
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    let kept = std::fs::read(path.join("kept")).unwrap();
+    // The first ones are small enough.
+    assert!(kept == b"old" || kept.starts_with(b"palisade checkpoint"));
+    assert!(!path.join("kept.part").exists());
+}
