@@ -396,6 +396,23 @@ fn the_playground_answers_as_you_type() {
     );
     let words = browser.text("document.getElementById('words').textContent");
     assert!(words.contains("<img src=x"), "{words}");
+    // A program whose lines are shown with the run, and a test that is called like markup.
+    for text in [
+        "shared x, y;\nthread p { x = 1; let r = y; } // <img src=x onerror='window.pwned = 1'>\nthread q { y = 1; let s = x; }\n",
+        "X86 <script>window.pwned=1</script>\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n",
+    ] {
+        browser.click("document.getElementById('text')");
+        browser.evaluate("document.getElementById('text').select()");
+        browser.call("Input.insertText", json!({ "text": text }));
+        wait_for(
+            &mut browser,
+            &format!("{verdict} === 'violated: not robust against TSO'"),
+        );
+        assert_eq!(
+            browser.evaluate("document.querySelector('img[src=x]')"),
+            Value::Null
+        );
+    }
     browser.click("document.getElementById('reset')");
     wait_for(&mut browser, &format!("{verdict}.startsWith('violated')"));
     browser.click("document.getElementById('fence')");

@@ -174,7 +174,7 @@ fn a_thousand_files_in_one_call() {
 #[test]
 fn signals_end_a_search_cleanly() {
     let directory = scratch(&[("endless.pal", ENDLESS.as_bytes())]);
-    for signal in ["INT", "TERM"] {
+    for signal in ["INT", "TERM", "HUP"] {
         let child = Command::new(PALISADE)
             .args([
                 "check",
@@ -272,4 +272,211 @@ fn certificates_on_the_command_line() {
     let mut file = std::fs::File::create(directory.path().join("both")).unwrap();
     file.write_all(b"palisade certificate 2\n").unwrap();
     assert_eq!(code(&run("$P validate holds.pal both")), 2);
+}
+
+/// A control group of our own with this much memory, if we may make one.
+struct ControlGroup(PathBuf);
+
+impl ControlGroup {
+    fn new(bytes: u64) -> Option<Self> {
+        let name = format!("palisade-test-{}", std::process::id());
+        // The first version of control groups, and the second.
+        for (root, limit) in [
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            ("/sys/fs/cgroup", "memory.max"),
+        ] {
+            let group = Path::new(root).join(&name);
+            if std::fs::create_dir(&group).is_err() {
+                continue;
+            }
+            let group = ControlGroup(group);
+            let there = group.0.join("cgroup.procs").exists() && group.0.join(limit).exists();
+            if there && std::fs::write(group.0.join(limit), bytes.to_string()).is_ok() {
+                return Some(group);
+            }
+        }
+        None
+    }
+}
+
+impl Drop for ControlGroup {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn out_of_memory_in_a_control_group_is_unknown() {
+    let Some(group) = ControlGroup::new(80 << 20) else {
+        println!("no control group can be made here: its limit is not tested");
+        return;
+    };
+    let directory = scratch(&[("endless.pal", ENDLESS.as_bytes())]);
+    let procs = group.0.join("cgroup.procs");
+    // Others who leave less memory than that in all cannot be helped.
+    for question in ["--model sc --criterion safe", "--model ra --no-suspects"] {
+        let line = format!(
+            "echo $$ > '{}' || exit 77; exec $P check {question} --jobs 2 --timeout 300s endless.pal",
+            procs.display()
+        );
+        let output = sh(directory.path(), &line);
+        if output.status.code() == Some(77) {
+            println!("nobody can be put into a control group here: its limit is not tested");
+            return;
+        }
+        assert_eq!(code(&output), 3, "{}", text(&output.stderr));
+        let stdout = text(&output.stdout);
+        assert!(stdout.contains("memory limit"), "{stdout}");
+    }
+}
+
+/// A disk of so many bytes, if we may mount one.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn new(bytes: usize) -> Option<Self> {
+        let directory = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"])
+            .arg(directory.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        let mounted = mounted.is_ok_and(|status| status.success());
+        mounted.then_some(SmallDisk(directory))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn everything_that_is_written_is_written_whole_or_not_at_all() {
+    let long = "// a long story\n".repeat(2000);
+    let large = format!("{long}{SB}");
+    let lines = [
+        ("fence --write large.pal", "large.pal"),
+        ("report -o old.html large.pal", "old.html"),
+        ("check --picture old.svg large.pal", "old.svg"),
+        ("check --picture old.html large.pal", "old.html"),
+        ("check --picture old.dot large.pal", "old.dot"),
+        (
+            "check --certificate old.cert --model sc --criterion safe many.pal",
+            "old.cert",
+        ),
+    ];
+    let many = "shared x;\nthread t[4] { x = 1; x = 2; x = 3; x = 4; x = 5; x = 6; }\n";
+    let prepare = |directory: &Path| {
+        for name in ["old.html", "old.svg", "old.dot", "old.cert"] {
+            std::fs::write(directory.join(name), "old").unwrap();
+        }
+        std::fs::write(directory.join("large.pal"), &large).unwrap();
+        std::fs::write(directory.join("many.pal"), many).unwrap();
+    };
+    let check = |directory: &Path, before: &str| {
+        for (line, file) in &lines {
+            let names = listed(directory);
+            let content = std::fs::read(directory.join(file)).unwrap();
+            let output = sh(directory, &format!("{before} $P {line} > /dev/null"));
+            assert_eq!(code(&output), 2, "{line}: {}", text(&output.stderr));
+            let stderr = text(&output.stderr);
+            assert!(stderr.contains("cannot be written"), "{line}: {stderr}");
+            assert_eq!(std::fs::read(directory.join(file)).unwrap(), content);
+            // Nothing is left lying around either.
+            let names_now: Vec<PathBuf> = listed(directory);
+            assert_eq!(names_now, names, "{line}");
+        }
+    };
+    // Nobody may write more than so many blocks to a file.
+    let directory = scratch(&[]);
+    prepare(directory.path());
+    check(directory.path(), "trap '' XFSZ; ulimit -f 1; exec");
+    // A disk without room. Where nobody can mount one, the above is near enough.
+    let Some(disk) = SmallDisk::new(256 << 10) else {
+        println!("no small disk can be mounted here");
+        return;
+    };
+    prepare(disk.0.path());
+    let full = std::fs::write(disk.0.path().join("rest"), vec![1; 1 << 20]);
+    assert!(full.is_err(), "the disk is not as small as it should be");
+    check(disk.0.path(), "exec");
+}
+
+#[test]
+fn killed_while_writing() {
+    let directory = scratch(&[]);
+    let long = "// a long story\n".repeat(100_000);
+    let before = format!("{long}{SB}");
+    let path = directory.path().join("a.pal");
+    let mut replaced = false;
+    for round in 0..12_u64 {
+        std::fs::write(&path, &before).unwrap();
+        let mut child = Command::new(PALISADE)
+            .args(["fence", "--write", "a.pal"])
+            .current_dir(directory.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        if round < 11 {
+            std::thread::sleep(Duration::from_millis(round * 15));
+            let _ = child.kill();
+        }
+        child.wait().unwrap();
+        let now = std::fs::read_to_string(&path).unwrap();
+        let whole = now.starts_with(&long) && now.ends_with("}\n") && now.contains("fence;");
+        assert!(now == before || whole, "half a program");
+        replaced = whole;
+    }
+    assert!(replaced, "the last one was left alone");
+}
+
+#[test]
+fn files_without_permission() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = scratch(&[("a.pal", HOLDS.as_bytes()), ("b.pal", HOLDS.as_bytes())]);
+    let secret = directory.path().join("a.pal");
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0)).unwrap();
+    if std::fs::read(&secret).is_ok() {
+        println!("this user may read everything: permissions are not tested");
+        return;
+    }
+    let output = sh(directory.path(), "$P check --format json a.pal b.pal");
+    assert_eq!(code(&output), 2);
+    let stdout = text(&output.stdout);
+    assert_eq!(stdout.lines().count(), 2);
+    assert!(stdout.lines().next().unwrap().contains("cannot be read"));
+    assert!(stdout.lines().nth(1).unwrap().contains("\"holds\""));
+}
+
+#[test]
+fn somebody_who_waits_for_input_can_be_told_to_stop() {
+    for arguments in [
+        &["check", "-"][..],
+        &["validate", "/dev/null", "-"],
+        &["reach", "-"],
+    ] {
+        let mut child = Command::new(PALISADE)
+            .args(arguments)
+            // Nothing ever comes, and it does not end.
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        let sent = Command::new("kill")
+            .args(["-TERM", &child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+        let input = child.stdin.take();
+        let status = child.wait().unwrap();
+        drop(input);
+        assert!(!status.success(), "{arguments:?}");
+    }
 }

@@ -207,3 +207,45 @@ fn odd_requests_get_an_answer_and_do_no_harm() {
     assert_eq!(playground.send(&long).0, 431);
     assert_eq!(playground.get("/").0, 200);
 }
+
+#[test]
+fn only_this_machine_can_come_in() {
+    let playground = Playground::start();
+    // By which address others would come: nothing is sent.
+    let probe = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    let outside = probe
+        .connect("192.0.2.1:9")
+        .and_then(|()| probe.local_addr());
+    match outside {
+        Ok(address) if !address.ip().is_loopback() => {
+            let refused = TcpStream::connect_timeout(
+                &(address.ip(), playground.port).into(),
+                Duration::from_secs(10),
+            );
+            assert!(refused.is_err(), "{address} is answered");
+        }
+        _ => println!("this machine has no other address: that it is not answered is not tested"),
+    }
+    assert_eq!(playground.get("/").0, 200);
+}
+
+/// A search takes as much memory as it may, and gives it back.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_search_has_an_end_in_memory() {
+    let playground = Playground::start();
+    let large = "shared x[4];\nthread t[4] { let n; loop { n = (n + 1) % 100; x[me] = n; } }\n";
+    for _ in 0..3 {
+        let answer = playground.ask("/check", large, "safe");
+        assert_eq!(answer["verdict"], "unknown", "{answer}");
+    }
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", playground.child.id())).unwrap();
+    let peak = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmHWM:"))
+        .unwrap();
+    let kib: u64 = peak.trim().split(' ').next().unwrap().parse().unwrap();
+    // 64 MiB were allowed, beside what the process holds anyway.
+    assert!(kib < 256 << 10, "{kib} KiB");
+}
