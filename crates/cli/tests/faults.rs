@@ -440,7 +440,7 @@ fn files_without_permission() {
     use std::os::unix::fs::PermissionsExt;
     let directory = scratch(&[("a.pal", HOLDS.as_bytes()), ("b.pal", HOLDS.as_bytes())]);
     let secret = directory.path().join("a.pal");
-    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&secret).is_ok() {
         println!("this user may read everything: permissions are not tested");
         return;
