@@ -170,7 +170,8 @@ fn house() -> Vec<(PathBuf, Program)> {
 }
 
 fn name_of(file: &Path) -> String {
-    file.file_stem().unwrap_or_default().display().to_string()
+    let name = file.file_stem().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// Compares the direct search with the instrumented programs of the house that need at most so many states; how many were compared.
