@@ -16,14 +16,25 @@ const MOST_BYTES: u64 = 1 << 20;
 /// What a certificate is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// What it shows.
+    pub claim: Claim,
+    /// The hash of the program and the claim.
+    pub hash: String,
+}
+
+/// What a certificate shows, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
     /// The model.
     pub model: Model,
     /// The criterion.
     pub criterion: Criterion,
     /// On which locations races count.
     pub locations: Locations,
-    /// The hash of the program.
-    pub program: String,
+    /// How orders of accesses are read.
+    pub orders: Orders,
+    /// What its states are.
+    pub proof: Proof,
 }
 
 /// On which locations races count.
@@ -35,38 +46,69 @@ pub enum Locations {
     All,
 }
 
-impl Header {
-    /// The header of a certificate for this question.
-    pub fn new(
-        program: &Program,
-        model: Model,
-        criterion: Criterion,
-        locations: Locations,
-    ) -> Header {
-        Header {
+/// How orders of accesses are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orders {
+    /// As they are written.
+    Written,
+    /// Under RA: a `seqcst` access as fence, access, fence.
+    Fences,
+}
+
+/// What the states of a certificate are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// States of SC.
+    States,
+    /// States of SC, and of attacks that are on their way.
+    Attacks,
+    /// States of TSO: buffers of up to so many stores are as they are, longer ones lose the order of their stores.
+    Buffers(u32),
+    /// States of SC with monitors for RA.
+    Monitors,
+}
+
+impl Claim {
+    /// That a criterion holds, by the proof that is usual for it; races on the declared locations, orders as they are written.
+    pub fn new(model: Model, criterion: Criterion) -> Claim {
+        let proof = match (model, criterion) {
+            (Model::Tso, Criterion::Robust | Criterion::Safe) => Proof::Attacks,
+            (Model::Ra, _) => Proof::Monitors,
+            _ => Proof::States,
+        };
+        Claim {
             model,
             criterion,
-            locations,
-            program: hash(program),
+            locations: Locations::Declared,
+            orders: Orders::Written,
+            proof,
         }
     }
 
-    /// The beginning of the file.
-    pub fn to_text(&self) -> String {
+    fn to_text(self) -> String {
         let locations = match self.locations {
             Locations::Declared => "declared",
             Locations::All => "all",
         };
+        let orders = match self.orders {
+            Orders::Written => "written",
+            Orders::Fences => "fences",
+        };
+        let proof = match self.proof {
+            Proof::States => "states".to_owned(),
+            Proof::Attacks => "attacks".to_owned(),
+            Proof::Buffers(exact) => format!("buffers {exact}"),
+            Proof::Monitors => "monitors".to_owned(),
+        };
         format!(
-            "{MAGIC}model {}\ncriterion {}\nlocations {locations}\nprogram {}\n\n",
+            "model {}\ncriterion {}\nlocations {locations}\norders {orders}\nproof {proof}\n",
             self.model.name(),
             self.criterion.name(),
-            self.program
         )
     }
 
-    fn parse(lines: &[String]) -> Option<Header> {
-        let [model, criterion, locations, program, empty] = lines else {
+    fn parse(lines: &[String]) -> Option<Claim> {
+        let [model, criterion, locations, orders, proof] = lines else {
             return None;
         };
         let models = [Model::Sc, Model::Tso, Model::Ra];
@@ -79,7 +121,7 @@ impl Header {
         ];
         let model = model.strip_prefix("model ")?;
         let criterion = criterion.strip_prefix("criterion ")?;
-        let header = Header {
+        Some(Claim {
             model: models.into_iter().find(|m| m.name() == model)?,
             criterion: criteria.into_iter().find(|c| c.name() == criterion)?,
             locations: match locations.strip_prefix("locations ")? {
@@ -87,15 +129,51 @@ impl Header {
                 "all" => Locations::All,
                 _ => return None,
             },
-            program: program.strip_prefix("program ")?.to_owned(),
-        };
-        empty.is_empty().then_some(header)
+            orders: match orders.strip_prefix("orders ")? {
+                "written" => Orders::Written,
+                "fences" => Orders::Fences,
+                _ => return None,
+            },
+            proof: match proof.strip_prefix("proof ")? {
+                "states" => Proof::States,
+                "attacks" => Proof::Attacks,
+                "monitors" => Proof::Monitors,
+                other => Proof::Buffers(other.strip_prefix("buffers ")?.parse().ok()?),
+            },
+        })
     }
 }
 
-/// The hash of a program: of its text, its language and its domain.
-fn hash(program: &Program) -> String {
+impl Header {
+    /// The header of a certificate that shows this about a program.
+    pub fn new(program: &Program, claim: Claim) -> Header {
+        Header {
+            claim,
+            hash: hash(program, claim),
+        }
+    }
+
+    /// The beginning of the file.
+    pub fn to_text(&self) -> String {
+        format!("{MAGIC}{}hash {}\n\n", self.claim.to_text(), self.hash)
+    }
+
+    fn parse(lines: &[String]) -> Option<Header> {
+        let (claim, [hash, empty]) = lines.split_last_chunk()?;
+        let header = Header {
+            claim: Claim::parse(claim)?,
+            hash: hash.strip_prefix("hash ")?.to_owned(),
+        };
+        // What is read must be what would be written.
+        let text = header.claim.to_text();
+        (empty.is_empty() && text.lines().eq(claim.iter())).then_some(header)
+    }
+}
+
+/// The hash of a claim and a program: of its text, its language and its domain.
+fn hash(program: &Program, claim: Claim) -> String {
     let mut hash = Sha256::new();
+    hash.update(claim.to_text());
     hash.update(format!("{:?} {:?}\n", program.language, program.domain));
     hash.update(program.source.text());
     let digest = hash.finalize();
@@ -160,7 +238,7 @@ impl<R: BufRead> Reader<R> {
     /// Reads the header.
     pub fn new(mut input: R) -> Result<Self, Unusable> {
         let mut lines = Vec::new();
-        for _ in 0..6 {
+        for _ in 0..8 {
             let mut line = Vec::new();
             (&mut input).take(200).read_until(b'\n', &mut line)?;
             let line = String::from_utf8(line).ok();
@@ -243,10 +321,8 @@ mod tests {
 
     fn example() -> (Header, Vec<u8>) {
         let header = Header {
-            model: Model::Sc,
-            criterion: Criterion::Safe,
-            locations: Locations::Declared,
-            program: "ab".repeat(32),
+            claim: Claim::new(Model::Sc, Criterion::Safe),
+            hash: "ab".repeat(32),
         };
         let mut sorter = Sorter::default();
         for state in [&b"one"[..], b"two", b"twofold", b"three", b"two"] {

@@ -8,23 +8,37 @@
 //! model sc
 //! criterion safe
 //! locations declared
-//! program 2c26b46b68ffc68f…
+//! orders written
+//! proof states
+//! hash 2c26b46b68ffc68f…             of what is claimed above, and of the program
 //!                                    an empty line, and then the states as bytes, strictly ascending:
 //! SHARED LENGTH BYTES…               a state: as many bytes of the one before it, then these
 //! 0 0 COUNT                          the end: how many states there were
 //! ```
 //!
 //! A state is a list of numbers. Each is written in zigzag form with seven bits a byte, the lowest first; SHARED, LENGTH and COUNT likewise,
-//! without the zigzag. What the numbers of a state are:
+//! without the zigzag. The numbers of a state are first
 //!
 //! * for each running thread, in the order of the text, its control point and all its registers;
 //! * for each location its value;
-//! * for `robust` under TSO, the state of an attack: one number for the phase (0: nobody attacks, and nothing more follows that is not 0;
+//!
+//! and then what the proof needs ([`Proof`]):
+//!
+//! * `states`: nothing.
+//! * `attacks`: the state of an attack: one number for the phase (0: nobody attacks, and nothing more follows that is not 0;
 //!   1: the attacker goes on alone; 2: it has just loaded from memory; 3: it has stopped), the attacker, the location of the store that it
 //!   has delayed; for each thread its role (0, 1: it has joined, 2: it is inside a block that has not joined so far, 3: it attacks); for
 //!   each location two numbers for what the attacker has buffered (whether, and what), and one for its access level (0: none, 1: load, 2: store,
 //!   3 and 4: the same for a block that has not joined so far). In phase 3 the attacker's point is -1, its registers are 0 and its buffer is
 //!   empty: they do not matter any more.
+//! * `buffers K`: for each thread its buffer. One of n ≤ K stores is the number 2n, or 2n + 1 where the thread waits until it is empty, and
+//!   n pairs of location and value, oldest first. A longer one, in which n different stores are pending, is the number -n, these n pairs,
+//!   how many locations they have, and pairs of each of these and the newest value for it, all ascending.
+//! * `monitors`: where places are the locations that are not `nonatomic`, and behind them the one of the fences: for each thread V_SC, for each
+//!   place M_SC, for each place W_SC, as sets of places: a number for each 32 places, one bit a place. Then for each thread V, for each thread
+//!   V_RMW, for each place W, for each place W_RMW. Each of these says which values could be old: how many places have some; for each of
+//!   them the place, 2n + 1 if one of the values is not critical and otherwise 2n, and the n critical values, ascending. States inside
+//!   `atomic` blocks are left out.
 //!
 //! Sets that memory cannot hold are sorted and merged on disk ([`Sorter`]).
 
@@ -32,6 +46,6 @@ mod file;
 mod numbers;
 mod sorter;
 
-pub use file::{Header, Locations, MAGIC, Reader, Unusable, write};
+pub use file::{Claim, Header, Locations, MAGIC, Orders, Proof, Reader, Unusable, write};
 pub use numbers::{decode, encode};
 pub use sorter::{Sorted, Sorter};

@@ -9,6 +9,9 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 /// Bytes that are kept in memory before they go to disk.
 const RUN_BYTES: usize = 64 << 20;
 
+/// So many runs on disk are merged into one, because there may not be any number of open files.
+const MOST_RUNS: usize = 64;
+
 /// Takes byte strings in any order and gives them back in ascending order, each once.
 pub struct Sorter {
     bytes: Vec<u8>,
@@ -73,42 +76,60 @@ impl Sorter {
 
     /// Writes the sorted run to disk.
     fn spill(&mut self) -> io::Result<()> {
-        let mut file = BufWriter::new(tempfile::tempfile()?);
-        let mut length = Vec::new();
+        let mut run = NewRun::new()?;
         for &(start, end) in &self.strings {
-            length.clear();
-            put((end - start) as u64, &mut length);
-            file.write_all(&length)?;
-            file.write_all(&self.bytes[start..end])?;
+            run.push(&self.bytes[start..end])?;
         }
-        let mut file = file.into_inner().map_err(io::Error::from)?;
-        file.seek(SeekFrom::Start(0))?;
-        self.runs.push(file);
+        self.runs.push(run.finish()?);
         self.bytes.clear();
         self.strings.clear();
+        if self.runs.len() >= MOST_RUNS {
+            let mut merged = Sorted::new(std::mem::take(&mut self.runs), None)?;
+            let mut run = NewRun::new()?;
+            while let Some(string) = merged.next_string()? {
+                run.push(string)?;
+            }
+            self.runs.push(run.finish()?);
+        }
         Ok(())
     }
 
     /// All strings, ascending.
     pub fn finish(mut self) -> io::Result<Sorted> {
         self.sort();
-        let mut sorted = Sorted {
-            runs: self
-                .runs
-                .into_iter()
-                .map(|file| Run::Disk(BufReader::with_capacity(1 << 18, file)))
-                .collect(),
-            heads: BinaryHeap::new(),
-            last: None,
-        };
-        sorted.runs.push(Run::Memory {
+        let last = Run::Memory {
             bytes: self.bytes,
             strings: self.strings.into_iter(),
-        });
-        for run in 0..sorted.runs.len() {
-            sorted.refill(run)?;
-        }
-        Ok(sorted)
+        };
+        Sorted::new(self.runs, Some(last))
+    }
+}
+
+/// A run that is being written to disk.
+struct NewRun {
+    file: BufWriter<File>,
+    length: Vec<u8>,
+}
+
+impl NewRun {
+    fn new() -> io::Result<Self> {
+        Ok(NewRun {
+            file: BufWriter::new(tempfile::tempfile()?),
+            length: Vec::new(),
+        })
+    }
+
+    fn push(&mut self, string: &[u8]) -> io::Result<()> {
+        self.length.clear();
+        put(string.len() as u64, &mut self.length);
+        self.file.write_all(&self.length)?;
+        self.file.write_all(string)
+    }
+
+    fn finish(self) -> io::Result<File> {
+        let mut file = self.file.into_inner().map_err(io::Error::from)?;
+        file.seek(SeekFrom::Start(0))?;
+        Ok(file)
     }
 }
 
@@ -182,6 +203,20 @@ pub struct Sorted {
 }
 
 impl Sorted {
+    fn new(disk: Vec<File>, memory: Option<Run>) -> io::Result<Self> {
+        let disk = disk.into_iter();
+        let disk = disk.map(|file| Run::Disk(BufReader::with_capacity(1 << 16, file)));
+        let mut sorted = Sorted {
+            runs: disk.chain(memory).collect(),
+            heads: BinaryHeap::new(),
+            last: None,
+        };
+        for run in 0..sorted.runs.len() {
+            sorted.refill(run)?;
+        }
+        Ok(sorted)
+    }
+
     fn refill(&mut self, run: usize) -> io::Result<()> {
         if let Some(string) = self.runs[run].next()? {
             self.heads.push(Reverse(Head(string, run)));
@@ -223,6 +258,8 @@ mod tests {
                 sorter.push(&string).unwrap();
                 expected.insert(string);
             }
+            assert!(sorter.runs.len() < MOST_RUNS);
+            assert_eq!(sorter.runs.is_empty(), run_bytes == 1 << 20, "{run_bytes}");
             let mut sorted = sorter.finish().unwrap();
             for string in expected {
                 assert_eq!(sorted.next_string().unwrap(), Some(string.as_slice()));

@@ -4,17 +4,21 @@
 //! out: one that stands before the error can do no less, so their states prove nothing more (and where errors matter, there are none).
 
 use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 
+use palisade_certificate::{Claim, Locations, Orders, Proof};
 use palisade_explore::{Outcome, Successors};
 use palisade_lang::{Program, RegisterId};
 use palisade_threads::{LocalId, View};
 
+use crate::reach::{Beyond, Buffer, Buffers, TsoSpace};
 use crate::sc::{Observer, ScSpace};
 use crate::search::search;
 use crate::state::Frame;
 use crate::tso::attack::{AttackSpace, Layout, Phase, role};
 use crate::tso::filter::attacks;
-use crate::{Control, Criterion, Model, Options, Reductions, Refusal, Verdict};
+use crate::{Answer, Control, Criterion, Model, Options, Reductions, Refusal, Verdict};
 
 /// The questions whose answer "holds" can be certified.
 pub const CERTIFIED: &[(Model, Criterion)] = &[
@@ -24,7 +28,13 @@ pub const CERTIFIED: &[(Model, Criterion)] = &[
     (Model::Tso, Criterion::Trf),
     (Model::Tso, Criterion::Robust),
     (Model::Tso, Criterion::Persistent),
+    (Model::Tso, Criterion::Safe),
+    (Model::Ra, Criterion::Robust),
+    (Model::Ra, Criterion::Safe),
 ];
+
+/// Longer buffers are not tried.
+const MOST_STORES: u32 = 64;
 
 /// Why there is no certificate.
 #[derive(Debug)]
@@ -37,16 +47,19 @@ pub enum NoCertificate {
     Failed(io::Error),
 }
 
-/// Walks without any reduction and hands every state to `take`, in no particular order.
+/// Takes the states of a certificate, in no particular order.
+type Take<'t> = dyn FnMut(&[i64]) -> io::Result<()> + 't;
+
+/// Walks without any reduction and hands every state to `take`, in no particular order. What the states show.
 pub fn certificate(
     program: &Program,
     options: &Options,
     control: &Control<'_>,
-    take: &mut dyn FnMut(&[i64]) -> io::Result<()>,
-) -> Result<(), NoCertificate> {
+    take: &mut Take<'_>,
+) -> Result<Claim, NoCertificate> {
     let question = (options.model, options.criterion);
+    let (model, criterion) = question;
     if !CERTIFIED.contains(&question) || program.is_parameterised() {
-        let (model, criterion) = question;
         return Err(NoCertificate::Refused(Refusal {
             message: format!(
                 "there is no certificate for `{}` under `{}`{} yet",
@@ -60,40 +73,156 @@ pub fn certificate(
             span: None,
         }));
     }
-    let mut program = program.clone();
-    program.nevers.clear();
-    let options = Options {
-        reductions: Reductions::NONE,
-        all: false,
+    let mut claim = Claim::new(model, criterion);
+    if options.all_locations {
+        claim.locations = Locations::All;
+    }
+    if model == Model::Ra && options.seqcst_as_fences {
+        claim.orders = Orders::Fences;
+    }
+    let start = Instant::now();
+    let options = &Options {
         // All states of the walk are needed, and those of a walk that is over are not kept.
         checkpoints: None,
         ..options.clone()
     };
-    let frame = Frame::new(&program, &options.reductions);
-    let attacked = question == (Model::Tso, Criterion::Robust);
-    let (outcome, answer) = if attacked {
-        let may_begin = attacks(&program, false).may_begin;
-        let may_begin = may_begin.iter().map(|of| vec![true; of.len()]).collect();
-        let space = AttackSpace::new(&frame, false, false, false, may_begin);
-        search(&space, &options, control)
-    } else {
-        let space = ScSpace {
-            frame: &frame,
-            observer: Nothing,
-            partial_order: false,
+    if question == (Model::Tso, Criterion::Safe) {
+        let robust = Options {
+            criterion: Criterion::Robust,
+            all: false,
+            ..options.clone()
         };
-        search(&space, &options, control)
+        match crate::tso::robust::check(program, &robust, control).verdict {
+            Verdict::Holds => {}
+            Verdict::Violated => claim.proof = Proof::Buffers(1),
+            Verdict::Unknown(reason) => return Err(NoCertificate::Unfinished(reason)),
+        }
+    }
+    let options = Options {
+        reductions: Reductions::NONE,
+        all: false,
+        timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
+        ..options.clone()
     };
-    if let Verdict::Unknown(reason) = answer.verdict {
-        return Err(NoCertificate::Unfinished(reason));
+    match claim.proof {
+        Proof::States => sc_states(program, &options, control, take)?,
+        Proof::Attacks => attack_states(program, &options, control, take)?,
+        Proof::Buffers(_) => claim.proof = buffer_states(program, &options, control, take)?,
+        Proof::Monitors => crate::ra::unreduced::states(program, &options, control, take)?,
     }
-    if !outcome.findings.is_empty() {
-        return Err(NoCertificate::Unfinished(
-            "the walk without reductions found a violation; please report this, with the program"
-                .to_owned(),
-        ));
+    Ok(claim)
+}
+
+/// What is said where a certificate is wanted for something that is violated.
+pub(crate) fn violated() -> NoCertificate {
+    NoCertificate::Unfinished(
+        "the walk without reductions found a violation; please report this, with the program"
+            .to_owned(),
+    )
+}
+
+/// Whether a walk has seen everything, and nothing wrong.
+fn finished(outcome: &Outcome, answer: Answer) -> Result<(), NoCertificate> {
+    match answer.verdict {
+        Verdict::Unknown(reason) => Err(NoCertificate::Unfinished(reason)),
+        _ if outcome.findings.is_empty() => Ok(()),
+        _ => Err(violated()),
     }
-    hand_over(&frame, &outcome, attacked, take).map_err(NoCertificate::Failed)
+}
+
+fn without_nevers(program: &Program) -> Program {
+    let mut program = program.clone();
+    program.nevers.clear();
+    program
+}
+
+fn sc_states(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    take: &mut Take<'_>,
+) -> Result<(), NoCertificate> {
+    let program = without_nevers(program);
+    let frame = Frame::new(&program, &options.reductions);
+    let space = ScSpace {
+        frame: &frame,
+        observer: Nothing,
+        partial_order: false,
+    };
+    let (outcome, answer) = search(&space, options, control);
+    finished(&outcome, answer)?;
+    let mut view = frame.threads.view();
+    hand_over(&outcome, take, |row, numbers| {
+        put_state(&frame, &mut view, row, None, numbers)
+    })
+}
+
+fn attack_states(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    take: &mut Take<'_>,
+) -> Result<(), NoCertificate> {
+    let program = without_nevers(program);
+    let frame = Frame::new(&program, &options.reductions);
+    // Nothing is dismissed beforehand.
+    let may_begin = attacks(&program, false).may_begin;
+    let may_begin = may_begin.iter().map(|of| vec![true; of.len()]).collect();
+    let space = AttackSpace::new(&frame, false, false, false, may_begin);
+    let (outcome, answer) = search(&space, options, control);
+    finished(&outcome, answer)?;
+    let mut view = frame.threads.view();
+    hand_over(&outcome, take, |row, numbers| {
+        put_attack(&frame, &mut view, row, numbers)
+    })
+}
+
+/// States with buffers, as long as they have to be: where they are all short, these are all states of TSO. The proof that they are.
+fn buffer_states(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    take: &mut Take<'_>,
+) -> Result<Proof, NoCertificate> {
+    let start = Instant::now();
+    let frame = Frame::new(program, &options.reductions);
+    let mut exact = 1;
+    while exact <= MOST_STORES {
+        for beyond in [Beyond::Refuse, Beyond::Forget] {
+            let buffers = Buffers::new(exact as usize, beyond);
+            let space = TsoSpace {
+                frame: &frame,
+                buffers: &buffers,
+                bound_met: Default::default(),
+            };
+            let options = Options {
+                timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
+                ..options.clone()
+            };
+            let (outcome, answer) = search(&space, &options, control);
+            match finished(&outcome, answer) {
+                // The run is real only where buffers are.
+                Err(_) if beyond == Beyond::Forget && !outcome.findings.is_empty() => continue,
+                other => other?,
+            }
+            if beyond == Beyond::Refuse && space.bound_met.load(Relaxed) {
+                continue;
+            }
+            let mut view = frame.threads.view();
+            hand_over(&outcome, take, |row, numbers| {
+                put_state(&frame, &mut view, row, None, numbers)?;
+                for &id in &row[frame.width()..] {
+                    put_buffer(&buffers.get(id), numbers);
+                }
+                Some(())
+            })?;
+            return Ok(Proof::Buffers(exact));
+        }
+        exact *= 2;
+    }
+    Err(NoCertificate::Unfinished(format!(
+        "with buffers that lose the order of their stores beyond the first {MOST_STORES}, what must not be can be reached"
+    )))
 }
 
 /// Looks at states, and sees nothing.
@@ -117,41 +246,35 @@ impl Observer for Nothing {
     }
 }
 
+/// Hands over the rows that `put` can write as numbers.
 fn hand_over(
-    frame: &Frame<'_>,
     outcome: &Outcome,
-    attacked: bool,
-    take: &mut dyn FnMut(&[i64]) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut view = frame.threads.view();
+    take: &mut Take<'_>,
+    mut put: impl FnMut(&[u32], &mut Vec<i64>) -> Option<()>,
+) -> Result<(), NoCertificate> {
     let mut numbers = Vec::new();
     let mut result = Ok(());
     outcome.states.for_each(|_, row| {
-        if result.is_ok() && numbers_of(frame, &mut view, row, attacked, &mut numbers).is_some() {
+        numbers.clear();
+        if result.is_ok() && put(row, &mut numbers).is_some() {
             result = take(&numbers);
         }
     });
-    result
+    result.map_err(NoCertificate::Failed)
 }
 
-/// A row as the numbers of a state; `None` where a thread has been stopped by an error.
-fn numbers_of(
+/// Threads and memory of a row as numbers; `None` where a thread has been stopped by an error. The thread `gone` stands nowhere any more.
+pub(crate) fn put_state(
     frame: &Frame<'_>,
     view: &mut View<'_>,
     row: &[u32],
-    attacked: bool,
+    gone: Option<usize>,
     numbers: &mut Vec<i64>,
 ) -> Option<()> {
-    numbers.clear();
-    let program = frame.program();
-    let layout = Layout::new(frame);
     view.begin_state();
     for (instance, &code) in frame.codes.iter().enumerate() {
-        let registers = program.threads[code].registers.len();
-        let stands_for_nothing = attacked
-            && Phase::of(row[layout.phase]) == Phase::Chain
-            && row[layout.roles + instance] == role::ATTACKER;
-        if stands_for_nothing {
+        let registers = frame.program().threads[code].registers.len();
+        if gone == Some(instance) {
             numbers.push(-1);
             numbers.resize(numbers.len() + registers, 0);
             continue;
@@ -162,14 +285,22 @@ fn numbers_of(
             numbers.push(view.register(code, local, RegisterId(register as u32)));
         }
     }
-    let threads = frame.thread_count();
-    let memory = &row[threads..frame.width()];
+    let memory = &row[frame.thread_count()..frame.width()];
     numbers.extend(memory.iter().map(|&id| view.value(id)));
-    if !attacked {
-        return Some(());
-    }
+    Some(())
+}
+
+fn put_attack(
+    frame: &Frame<'_>,
+    view: &mut View<'_>,
+    row: &[u32],
+    numbers: &mut Vec<i64>,
+) -> Option<()> {
+    let layout = Layout::new(frame);
     let roles = &row[layout.roles..layout.buffer];
     let attacker = roles.iter().position(|&r| r == role::ATTACKER);
+    let gone = attacker.filter(|_| Phase::of(row[layout.phase]) == Phase::Chain);
+    put_state(frame, view, row, gone, numbers)?;
     numbers.push(row[layout.phase].into());
     numbers.push(attacker.unwrap_or(0) as i64);
     numbers.push(row[layout.target].saturating_sub(1).into());
@@ -183,4 +314,24 @@ fn numbers_of(
     let levels = &row[layout.levels..layout.target];
     numbers.extend(levels.iter().map(|&l| i64::from(l)));
     Some(())
+}
+
+fn put_buffer(buffer: &Buffer, numbers: &mut Vec<i64>) {
+    match buffer {
+        Buffer::Exact(stores) => {
+            numbers.push(2 * stores.len() as i64 + i64::from(buffer.drains()));
+            for store in stores {
+                numbers.extend([store.location.index() as i64, store.value]);
+            }
+        }
+        Buffer::Set { pending, newest } => {
+            numbers.push(-(pending.len() as i64));
+            let pair = |&(location, value): &(palisade_lang::LocationId, i64)| {
+                [location.index() as i64, value]
+            };
+            numbers.extend(pending.iter().flat_map(pair));
+            numbers.push(newest.len() as i64);
+            numbers.extend(newest.iter().flat_map(pair));
+        }
+    }
 }

@@ -180,6 +180,12 @@ pub struct ReachArgs {
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub picture: Option<PathBuf>,
 
+    /// Where nothing can be reached, write a certificate that `palisade validate` can check.
+    ///
+    /// For one FILE. It is the set of states of a walk without reductions, so it takes more time and memory than the answer.
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub certificate: Option<PathBuf>,
+
     #[command(flatten)]
     pub format: FormatArgs,
 
@@ -250,6 +256,10 @@ pub struct ValidateArgs {
 
     #[command(flatten)]
     pub reading: ReadingArgs,
+
+    /// About how much memory the states of a certificate may take, such as `1GiB`; what is more is sorted on disk.
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory, default_value = "256MiB")]
+    pub memory: u64,
 
     /// How the answer is printed.
     #[arg(long, value_enum, default_value_t)]

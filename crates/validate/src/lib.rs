@@ -15,7 +15,7 @@ mod replay;
 pub mod states;
 
 use cycle::Trace;
-pub use holds::{Certified, Rejected, validate_certificate};
+pub use holds::{Certified, Rejected, validate_certificate, validate_certificate_within};
 use palisade_lang::{Copies, Program};
 use palisade_memory::ra_accepts::with_seqcst_fences;
 use palisade_memory::{

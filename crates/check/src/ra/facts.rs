@@ -241,6 +241,61 @@ impl Facts {
         facts
     }
 
+    /// The same, but so plain that somebody else can derive it again: every place has monitors unless it is `nonatomic`, and values are
+    /// told apart by what instructions compare with, wherever that is a constant and the relation is `==` or `!=`.
+    pub fn plain(program: &Program) -> Self {
+        let mut facts = Facts::new(program);
+        facts.tracked_count = 0;
+        for place in 0..facts.places {
+            let nonatomic = program.locations.get(place).is_some_and(|l| l.nonatomic);
+            facts.tracked[place] = (!nonatomic).then_some(facts.tracked_count);
+            facts.tracked_count += usize::from(!nonatomic);
+            facts.classes[place] = Classes::By(Vec::new());
+        }
+        for thread in &program.threads {
+            let unknown = vec![None; thread.registers.len()];
+            for transition in &thread.transitions {
+                let (address, mut relation, compared) = match &transition.op {
+                    Op::Wait {
+                        address,
+                        relation,
+                        value,
+                        ..
+                    } => (address, *relation, evaluate(program, value, &unknown)),
+                    Op::Rmw {
+                        address,
+                        action:
+                            RmwAction::CompareAndSwap { expected, .. }
+                            | RmwAction::BlockingCompareAndSwap { expected, .. },
+                        ..
+                    } => (
+                        address,
+                        Relation::Equal,
+                        evaluate(program, expected, &unknown),
+                    ),
+                    Op::Load { address, .. }
+                    | Op::Store { address, .. }
+                    | Op::Rmw { address, .. }
+                        if thread.points[transition.from.index()].atomic =>
+                    {
+                        (address, Relation::Equal, None)
+                    }
+                    _ => continue,
+                };
+                let mut operand = compared;
+                if thread.points[transition.from.index()].atomic
+                    || !matches!(relation, Relation::Equal | Relation::NotEqual)
+                {
+                    (relation, operand) = (Relation::Equal, None);
+                }
+                for place in locations(program, address, &unknown) {
+                    facts.classes[place].add(relation, operand);
+                }
+            }
+        }
+        facts
+    }
+
     /// The place of the fences.
     pub fn fence_place(&self) -> usize {
         self.places - 1

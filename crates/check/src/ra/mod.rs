@@ -13,6 +13,7 @@ pub(crate) mod scm;
 pub(crate) mod sets;
 pub(crate) mod step;
 mod suspects;
+pub(crate) mod unreduced;
 mod witness;
 
 use std::sync::atomic::Ordering;

@@ -20,8 +20,10 @@ use palisade_lang::Program;
 use palisade_memory::{Event, EventKind, Witness};
 
 use crate::{Answer, Control, Model, Options, Route, Stats, Verdict};
+pub(crate) use buffers::{Beyond, Buffer, Buffers};
 use exact::Exact;
 use lazy::Lazy;
+pub(crate) use walk::TsoSpace;
 
 /// Said where SC is enough to go wrong.
 pub(crate) const SC_NOTE: &str = "it happens under SC already";

@@ -1,10 +1,10 @@
 //! Certificates as files: written by `check --certificate`, read by `validate`.
 
-use crate::args::CheckArgs;
+use crate::args::InputArgs;
 use crate::files::write_whole_with;
 use crate::input::{self, is_stdin};
 use crate::output::Output;
-use palisade_certificate::{Header, Locations, MAGIC, Reader, Sorter, Unusable, encode, write};
+use palisade_certificate::{Header, MAGIC, Reader, Sorter, Unusable, encode, write};
 use palisade_check::{CERTIFIED, Control, NoCertificate, Options};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
@@ -27,7 +27,7 @@ impl<'a> Wanted<'a> {
         path: &'a Path,
         model: Model,
         criterion: Option<Criterion>,
-        args: &CheckArgs,
+        input: &InputArgs,
     ) -> Result<Self, String> {
         let Some(criterion) = criterion else {
             return Err("`--certificate` needs one criterion".to_owned());
@@ -44,7 +44,7 @@ impl<'a> Wanted<'a> {
                 known.join(", ")
             ));
         }
-        let files = input::expand(&args.input.files).len();
+        let files = input::expand(&input.files).len();
         if files != 1 {
             return Err(format!(
                 "`--certificate` is about one program, so it needs one FILE; there are {files}"
@@ -98,18 +98,14 @@ impl<'a> Wanted<'a> {
         options: &Options,
         control: &Control<'_>,
     ) -> Result<u64, NoCertificate> {
-        let locations = match options.all_locations {
-            true => Locations::All,
-            false => Locations::Declared,
-        };
-        let header = Header::new(program, options.model, options.criterion, locations);
         let mut sorter = Sorter::default();
         let mut bytes = Vec::new();
-        palisade_check::certificate(program, options, control, &mut |state| {
+        let claim = palisade_check::certificate(program, options, control, &mut |state| {
             bytes.clear();
             encode(state, &mut bytes);
             sorter.push(&bytes)
         })?;
+        let header = Header::new(program, claim);
         let mut states = sorter.finish().map_err(NoCertificate::Failed)?;
         write_whole_with(self.path, |out| write(&header, &mut states, out))
             .map_err(NoCertificate::Failed)

@@ -28,7 +28,7 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
     }
     let wanted = match &args.certificate {
         None => None,
-        Some(path) => match Wanted::new(path, model, criterion, args) {
+        Some(path) => match Wanted::new(path, model, criterion, &args.input) {
             Ok(wanted) => Some(wanted),
             Err(complaint) => return output.complain(&complaint),
         },

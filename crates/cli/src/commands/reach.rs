@@ -1,6 +1,7 @@
 //! `palisade reach`
 
 use super::ask::{Asking, Effort, options};
+use super::certificate::Wanted;
 use crate::args::ReachArgs;
 use crate::checkpoint;
 use crate::output::Output;
@@ -20,6 +21,13 @@ pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
     if let Some(complaint) = pairs::route_complaint(args.search.route, model, safe) {
         return output.complain(&complaint);
     }
+    let wanted = match &args.certificate {
+        None => None,
+        Some(path) => match Wanted::new(path, model, safe, &args.input) {
+            Ok(wanted) => Some(wanted),
+            Err(complaint) => return output.complain(&complaint),
+        },
+    };
     let kept = match checkpoint::Wanted::new(&args.checkpoint, &args.input) {
         Ok(kept) => kept,
         Err(complaint) => return output.complain(&complaint),
@@ -30,11 +38,13 @@ pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
             let question = checkpoint::question("reach", std::slice::from_ref(&options));
             options.checkpoints = Some(kept.open(program, &question)?);
         }
-        check(program, &options, control)
-            .map(Findings::One)
-            .map_err(Failure::Refused)
+        let mut answer = check(program, &options, control).map_err(Failure::Refused)?;
+        if let Some(wanted) = &wanted {
+            wanted.write(program, options, control, &mut answer);
+        }
+        Ok(Findings::One(answer))
     };
-    Asking {
+    let asked = Asking {
         model,
         question: Question::Reach,
         input: &args.input,
@@ -43,5 +53,7 @@ pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
         picture: args.picture.as_deref(),
         answer: &answer,
     }
-    .run(output)
+    .run(output);
+    let written = wanted.map_or(Status::Holds, |wanted| wanted.status(output));
+    asked.max(written)
 }

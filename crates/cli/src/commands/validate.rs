@@ -7,7 +7,7 @@ use crate::output::Output;
 use palisade_lang::Program;
 use palisade_memory::Witness;
 use palisade_report::{Failure, Status, diagnostics, words};
-use palisade_validate::{Certified, Invalid, Rejected, validate, validate_certificate};
+use palisade_validate::{Certified, Invalid, Rejected, validate, validate_certificate_within};
 use serde_json::{Value, json};
 
 /// What was shown.
@@ -87,7 +87,10 @@ fn outcome(args: &ValidateArgs) -> Result<Result<Shown, Invalid>, Failure> {
         other => other,
     })?;
     if let Some(file) = certificate(&args.witness).map_err(|e| unusable(args, &e))? {
-        return match validate_certificate(&input.program, || open(&file)) {
+        // Strings grow by doubling, and there is more to hold than these.
+        let sorted = usize::try_from(args.memory / 4).unwrap_or(usize::MAX);
+        let judged = validate_certificate_within(&input.program, sorted, || open(&file));
+        return match judged {
             Ok(certified) => Ok(Ok(Shown::Holds(certified))),
             Err(Rejected::Invalid(invalid)) => Ok(Err(invalid)),
             Err(Rejected::Unusable(message)) => Err(unusable(args, &message)),

@@ -14,6 +14,7 @@
 //! An `atomic` block is one action: it joins as a whole, as soon as one of its accesses happens after what has joined. What it has accessed
 //! until then has a level of its own, which counts if it joins; and if it does not, it does not belong to the attack.
 
+use super::patterns::danger;
 use super::{Rules, states};
 use palisade_lang::{LocationId, Op, Order, Value};
 use palisade_memory::thread::Request;
@@ -49,13 +50,15 @@ struct Attack {
 /// The rules of attacks.
 pub struct Attacks<'p> {
     machine: Sc<'p>,
+    /// Whether states of SC must be safe: a robust program does under TSO what it does under SC.
+    safe: bool,
 }
 
 type Next<'a> = dyn FnMut(&sc::State, Option<&Attack>) + 'a;
 
 impl<'p> Attacks<'p> {
-    pub fn new(machine: Sc<'p>) -> Self {
-        Attacks { machine }
+    pub fn new(machine: Sc<'p>, safe: bool) -> Self {
+        Attacks { machine, safe }
     }
 
     fn op(&self, step: &Step) -> &Op {
@@ -208,7 +211,9 @@ impl<'p> Attacks<'p> {
         numbers.clear();
         states::put(state, numbers);
         let Some(attack) = attack else {
-            numbers.resize(self.width(), 0);
+            let code = self.machine.code();
+            let width = 3 + code.instances.len() + 3 * code.program.locations.len();
+            numbers.resize(numbers.len() + width, 0);
             return;
         };
         if attack.phase == STOPPED {
@@ -235,6 +240,9 @@ impl<'p> Attacks<'p> {
         };
         let (roles, behind) = behind.split_at_checked(threads)?;
         let (buffer, levels) = behind.split_at_checked(2 * locations)?;
+        if levels.len() != locations {
+            return None;
+        }
         if phase == 0 {
             let nothing = numbers[states::width(code)..].iter().all(|&n| n == 0);
             let (state, _) = states::take(code, numbers, None)?;
@@ -254,7 +262,6 @@ impl<'p> Attacks<'p> {
         let right = (ALONE..=STOPPED).contains(&phase)
             && attack.attacker < threads
             && attack.target < locations
-            && levels.len() == locations
             && (roles.iter().enumerate()).all(|(t, role)| {
                 (ORIGINAL..=ATTACKER).contains(role)
                     && (*role == ATTACKER) == (t == attack.attacker)
@@ -274,11 +281,6 @@ impl Rules for Attacks<'_> {
         numbers
     }
 
-    fn width(&self) -> usize {
-        let code = self.machine.code();
-        states::width(code) + 3 + code.instances.len() + 3 * code.program.locations.len()
-    }
-
     fn visit(&self, numbers: &[i64], next: &mut dyn FnMut(&[i64])) -> Result<(), String> {
         let Some((state, attack)) = self.take(numbers) else {
             return Err("it is none of this program".to_owned());
@@ -289,8 +291,12 @@ impl Rules for Attacks<'_> {
             next(&numbers);
         };
         let Some(attack) = attack else {
+            let danger = match self.safe {
+                true => danger(&self.machine, &state, &self.machine.steps(&state)),
+                false => None,
+            };
             self.prefix(&state, next);
-            return Ok(());
+            return danger.map_or(Ok(()), Err);
         };
         if attack.phase == ALONE {
             self.attacker(&state, &attack, next);

@@ -43,25 +43,12 @@ impl<'p> Patterns<'p> {
     fn violation(&self, state: &State, steps: &[(Step, State)]) -> Option<String> {
         let undisturbed = self.machine.code().holder(&state.locals).is_none();
         match self.criterion {
-            Criterion::Safe => self.danger(state, steps),
+            Criterion::Safe => danger(&self.machine, state, steps),
             Criterion::Drf => self.race(state),
             Criterion::Trf if undisturbed => self.triangular_race(state),
             Criterion::Persistent if undisturbed => self.fragile(state),
             _ => None,
         }
-    }
-
-    fn danger(&self, state: &State, steps: &[(Step, State)]) -> Option<String> {
-        for (step, _) in steps {
-            if let StepKind::Error(error) = step.kind {
-                return Some(error.to_string());
-            }
-        }
-        let code = self.machine.code();
-        let forbidden = code.program.nevers.iter().any(|never| {
-            never_is_true(code, never, &state.locals, &state.memory, steps.is_empty())
-        });
-        forbidden.then(|| "a `never` is true".to_owned())
     }
 
     /// Two threads have conflicting accesses enabled, not both of them locked. A block of one of them does not count as a hindrance.
@@ -242,6 +229,23 @@ impl<'p> Patterns<'p> {
     }
 }
 
+/// What is wrong with a state that must be safe.
+pub fn danger(machine: &Sc<'_>, state: &State, steps: &[(Step, State)]) -> Option<String> {
+    for (step, _) in steps {
+        if let StepKind::Error(error) = step.kind {
+            return Some(error.to_string());
+        }
+    }
+    forbidden(machine, state, steps.is_empty()).then(|| "a `never` is true".to_owned())
+}
+
+/// Whether a `never` is true in a state.
+pub fn forbidden(machine: &Sc<'_>, state: &State, stuck: bool) -> bool {
+    let code = machine.code();
+    let mut nevers = code.program.nevers.iter();
+    nevers.any(|never| never_is_true(code, never, &state.locals, &state.memory, stuck))
+}
+
 /// A thread on its way alone.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Way {
@@ -266,7 +270,7 @@ struct Other {
     left: Vec<Value>,
 }
 
-fn is_error(step: &Step) -> bool {
+pub fn is_error(step: &Step) -> bool {
     matches!(step.kind, StepKind::Error(_))
 }
 
@@ -275,7 +279,7 @@ fn is_error(step: &Step) -> bool {
 const MOST: usize = 1 << 22;
 
 /// Visits everything that can be reached, each thing once; false where it is too much.
-fn everything<T: Clone + Eq + Hash>(first: T, mut visit: impl FnMut(&T) -> Vec<T>) -> bool {
+pub fn everything<T: Clone + Eq + Hash>(first: T, mut visit: impl FnMut(&T) -> Vec<T>) -> bool {
     let mut seen = HashSet::from([first.clone()]);
     let mut todo = vec![first];
     while let Some(thing) = todo.pop() {
@@ -296,10 +300,6 @@ impl Rules for Patterns<'_> {
         let mut numbers = Vec::new();
         states::put(&self.machine.initial(), &mut numbers);
         numbers
-    }
-
-    fn width(&self) -> usize {
-        states::width(self.machine.code())
     }
 
     fn visit(&self, numbers: &[i64], next: &mut dyn FnMut(&[i64])) -> Result<(), String> {

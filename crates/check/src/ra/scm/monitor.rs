@@ -73,17 +73,17 @@ impl Layout {
         at..at + self.thread_words()
     }
 
-    pub(super) fn v_sc(&self, thread: usize) -> std::ops::Range<usize> {
+    pub fn v_sc(&self, thread: usize) -> std::ops::Range<usize> {
         let at = thread * self.thread_words();
         at..at + self.location_words
     }
 
-    pub(super) fn v(&self, thread: usize) -> std::ops::Range<usize> {
+    pub fn v(&self, thread: usize) -> std::ops::Range<usize> {
         let at = thread * self.thread_words() + self.location_words;
         at..at + self.slot_words
     }
 
-    pub(super) fn v_rmw(&self, thread: usize) -> std::ops::Range<usize> {
+    pub fn v_rmw(&self, thread: usize) -> std::ops::Range<usize> {
         let at = thread * self.thread_words() + self.location_words + self.slot_words;
         at..at + self.slot_words
     }
@@ -92,22 +92,22 @@ impl Layout {
         self.threads * self.thread_words() + location * 2 * (self.location_words + self.slot_words)
     }
 
-    pub(super) fn m_sc(&self, location: usize) -> std::ops::Range<usize> {
+    pub fn m_sc(&self, location: usize) -> std::ops::Range<usize> {
         let at = self.location(location);
         at..at + self.location_words
     }
 
-    pub(super) fn w_sc(&self, location: usize) -> std::ops::Range<usize> {
+    pub fn w_sc(&self, location: usize) -> std::ops::Range<usize> {
         let at = self.location(location) + self.location_words;
         at..at + self.location_words
     }
 
-    pub(super) fn w(&self, location: usize) -> std::ops::Range<usize> {
+    pub fn w(&self, location: usize) -> std::ops::Range<usize> {
         let at = self.location(location) + 2 * self.location_words;
         at..at + self.slot_words
     }
 
-    pub(super) fn w_rmw(&self, location: usize) -> std::ops::Range<usize> {
+    pub fn w_rmw(&self, location: usize) -> std::ops::Range<usize> {
         let at = self.location(location) + 2 * self.location_words + self.slot_words;
         at..at + self.slot_words
     }

@@ -562,6 +562,27 @@ impl<'f, 'p> Search<'f, 'p> {
         (row, steps, violation)
     }
 
+    /// Calls `visit` with every state: the view, the row and the monitor.
+    pub fn for_each_state<E>(
+        &mut self,
+        mut visit: impl FnMut(&mut View<'f>, &[u32], &Layout, &Slots, &[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut row = vec![0; self.frame.width()];
+        for node in 0..self.nodes.len() {
+            let Node { base, monitor, .. } = self.nodes[node];
+            self.bases.get(base, &mut row);
+            self.enter(monitor);
+            visit(
+                &mut self.view,
+                &row,
+                &self.layout,
+                &self.slots,
+                &self.current,
+            )?;
+        }
+        Ok(())
+    }
+
     /// The view and the blocks' ways, for whoever replays a path.
     pub fn tools(&mut self) -> (&mut View<'f>, &mut Blocks) {
         (&mut self.view, &mut self.blocks)

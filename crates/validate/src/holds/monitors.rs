@@ -1,0 +1,641 @@
+//! `robust` under RA: SC with monitors (Lahav, Margalit, *Robustness against Release/Acquire Semantics*, section 5).
+//!
+//! A program is robust if in every state that it reaches under SC, with the monitors of Figures 5 and 6, no access that a thread could make next
+//! meets the conditions of Theorem 5.3, and if no state has two threads that could access the same `nonatomic` location, one of them writing
+//! (Theorem 6.2). Monitors are about *places*: the locations that are not `nonatomic`, and one more, which fences update.
+//!
+//! Of values that could be old, those that are not critical are told apart from the others only (section 5.1). Critical are here, for a
+//! location that an instruction may access:
+//!
+//! * what a `cas` or `bcas` expects and what a `wait` compares with by `==` or `!=`, where that is a constant;
+//! * all values, where it is none, where a `wait` compares by another relation, where an `atomic` block accesses the location, and where there would be
+//!   more than 64.
+//!
+//! An `atomic` block is one access, a read-modify-write or, where it does not write, a read. One that gets stuck inside, or ends by an error,
+//! leads nowhere under SC, because nobody moves then; but what it has accessed counts.
+
+use super::patterns::{danger, everything, is_error};
+use super::{Rules, states};
+use palisade_lang::{
+    Address, LocationId, Op, Program, RegisterExpr, RegisterId, Relation, RmwAction, Value,
+};
+use palisade_memory::sc::State;
+use palisade_memory::thread::{Outcome, Request};
+use palisade_memory::{Machine, Sc, StepKind};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+/// The rules of SC with monitors.
+pub struct Monitors<'p> {
+    machine: Sc<'p>,
+    /// Whether states must be safe as well.
+    safe: bool,
+    /// For each location its place, if it has one.
+    place: Vec<Option<usize>>,
+    /// For each place its critical values.
+    critical: Vec<Critical>,
+    /// There was too much to look at.
+    gave_up: Cell<bool>,
+}
+
+/// The critical values of a place.
+#[derive(Clone)]
+enum Critical {
+    All,
+    These(BTreeSet<Value>),
+}
+
+/// Where more are critical, all are.
+const MOST_CRITICAL: usize = 64;
+
+/// A critical value, or any other.
+type Seen = Option<Value>;
+
+/// A set, ascending.
+#[derive(Clone, PartialEq, Eq)]
+struct Set<T>(Vec<T>);
+
+impl<T: Copy + Ord> Set<T> {
+    const EMPTY: Set<T> = Set(Vec::new());
+
+    fn has(&self, item: T) -> bool {
+        self.0.binary_search(&item).is_ok()
+    }
+
+    fn insert(&mut self, item: T) {
+        if let Err(at) = self.0.binary_search(&item) {
+            self.0.insert(at, item);
+        }
+    }
+
+    fn remove(&mut self, item: T) {
+        self.0.retain(|other| *other != item);
+    }
+
+    fn unite(&mut self, other: &Set<T>) {
+        for &item in &other.0 {
+            self.insert(item);
+        }
+    }
+
+    fn intersect(&mut self, other: &Set<T>) {
+        self.0.retain(|item| other.has(*item));
+    }
+}
+
+/// What is known about the execution graph of the run so far. w_max(x) is the last write to x.
+#[derive(Clone, PartialEq, Eq)]
+struct Monitor {
+    /// V_SC(τ): the places x such that τ is hb_SC-aware of w_max(x).
+    v_sc: Vec<Set<usize>>,
+    /// M_SC(y): the places x such that w_max(x) is hb_SC-before some access of y, …
+    m_sc: Vec<Set<usize>>,
+    /// … W_SC(y): before w_max(y).
+    w_sc: Vec<Set<usize>>,
+    /// V(τ)(x): what τ could read from older writes to x.
+    v: Vec<Vec<Set<Seen>>>,
+    /// V_RMW(τ)(x): of these, behind which it could write.
+    v_rmw: Vec<Vec<Set<Seen>>>,
+    /// W(y)(x): what could be read from older writes to x by who has seen w_max(y).
+    w: Vec<Vec<Set<Seen>>>,
+    /// W_RMW(y)(x): of these, behind which it could write.
+    w_rmw: Vec<Vec<Set<Seen>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+    Update,
+}
+
+impl Monitor {
+    fn initial(threads: usize, places: usize) -> Self {
+        let nothing = |count: usize| vec![vec![Set::EMPTY; places]; count];
+        let itself: Vec<Set<usize>> = (0..places).map(|x| Set(vec![x])).collect();
+        Monitor {
+            v_sc: vec![Set((0..places).collect()); threads],
+            m_sc: itself.clone(),
+            w_sc: itself,
+            v: nothing(threads),
+            v_rmw: nothing(threads),
+            w: nothing(places),
+            w_rmw: nothing(places),
+        }
+    }
+
+    /// The thread τ accesses x, where `old` is the value before.
+    fn access(&mut self, tau: usize, x: usize, access: Access, old: Seen) {
+        self.access_sc(tau, x, access);
+        for rmw in [false, true] {
+            let (v, w) = match rmw {
+                false => (&mut self.v, &mut self.w),
+                true => (&mut self.v_rmw, &mut self.w_rmw),
+            };
+            match access {
+                Access::Read => intersect(&mut v[tau], &w[x]),
+                Access::Write => {
+                    v[tau][x] = Set::EMPTY;
+                    w[x].clone_from(&v[tau]);
+                }
+                Access::Update => {
+                    intersect(&mut v[tau], &w[x]);
+                    w[x].clone_from(&v[tau]);
+                }
+            }
+            // Nothing can be put between an update and what it has read.
+            if access == Access::Write || access == Access::Update && !rmw {
+                for pi in (0..v.len()).filter(|&pi| pi != tau) {
+                    v[pi][x].insert(old);
+                }
+                for z in (0..w.len()).filter(|&z| z != x) {
+                    w[z][x].insert(old);
+                }
+            }
+        }
+    }
+
+    /// Figure 5.
+    fn access_sc(&mut self, tau: usize, x: usize, access: Access) {
+        if access == Access::Read {
+            self.m_sc[x].unite(&self.v_sc[tau]);
+            self.v_sc[tau].unite(&self.w_sc[x]);
+            return;
+        }
+        let mut aware = self.v_sc[tau].clone();
+        aware.unite(&self.m_sc[x]);
+        let Monitor {
+            v_sc, m_sc, w_sc, ..
+        } = self;
+        for set in v_sc.iter_mut().chain(m_sc).chain(w_sc) {
+            set.remove(x);
+        }
+        self.v_sc[tau].clone_from(&aware);
+        self.m_sc[x].clone_from(&aware);
+        self.w_sc[x] = aware;
+    }
+}
+
+fn intersect(sets: &mut [Set<Seen>], others: &[Set<Seen>]) {
+    for (set, other) in sets.iter_mut().zip(others) {
+        set.intersect(other);
+    }
+}
+
+/// A way through a block.
+struct Way {
+    /// Where it ends; `None` where it is stuck, or ends by an error.
+    end: Option<State>,
+    /// The place that it has accessed, and how.
+    access: Option<(usize, Access)>,
+}
+
+/// Where a block stands: the state, the place that was accessed, whether it was written.
+type Inside = (State, Option<usize>, bool);
+
+impl<'p> Monitors<'p> {
+    pub fn new(machine: Sc<'p>, safe: bool) -> Self {
+        let program = machine.code().program;
+        let mut place = Vec::new();
+        let mut places = 0;
+        for location in &program.locations {
+            place.push((!location.nonatomic).then_some(places));
+            places += usize::from(!location.nonatomic);
+        }
+        Monitors {
+            critical: critical_values(program, &place, places + 1),
+            machine,
+            safe,
+            place,
+            gave_up: Cell::new(false),
+        }
+    }
+
+    fn places(&self) -> usize {
+        self.critical.len()
+    }
+
+    fn fence(&self) -> usize {
+        self.places() - 1
+    }
+
+    /// What is kept of a value.
+    fn seen(&self, x: usize, value: Value) -> Seen {
+        match &self.critical[x] {
+            Critical::All => Some(value),
+            Critical::These(values) => values.get(&value).copied(),
+        }
+    }
+
+    /// A value that was seen; where it was not critical, one that stands for all that are not.
+    fn value(&self, x: usize, seen: Seen) -> Value {
+        seen.unwrap_or_else(|| match &self.critical[x] {
+            Critical::All => 0,
+            Critical::These(values) => (0..).find(|v| !values.contains(v)).unwrap_or(0),
+        })
+    }
+
+    fn name(&self, x: usize) -> &str {
+        let locations = &self.machine.code().program.locations;
+        let at = self.place.iter().position(|p| *p == Some(x));
+        at.map_or("fence", |at| &locations[at].name)
+    }
+
+    /// What is wrong with a state in which no thread is inside a block.
+    fn violation(&self, state: &State, monitor: &Monitor) -> Option<String> {
+        let code = self.machine.code();
+        if self.safe
+            && let Some(danger) = danger(&self.machine, state, &self.machine.steps(state))
+        {
+            return Some(danger);
+        }
+        // The accesses of `nonatomic` locations that are possible: thread, location, whether it is a store.
+        let mut plain: Vec<(usize, LocationId, bool)> = Vec::new();
+        for (tau, local) in state.locals.iter().enumerate() {
+            for (_, transition) in code.next(tau, local) {
+                let Ok(request) = code.request(tau, local, transition) else {
+                    continue;
+                };
+                let stale = match request {
+                    Request::Local(_) | Request::Blocked | Request::AtomicEnd => None,
+                    Request::Load {
+                        location,
+                        condition,
+                        ..
+                    } => match self.place[location.index()] {
+                        None => {
+                            plain.push((tau, location, false));
+                            None
+                        }
+                        Some(x) => self.stale(monitor, tau, x, |value, access| {
+                            access == Access::Read
+                                && condition
+                                    .is_none_or(|(relation, right)| relation.holds(value, right))
+                        }),
+                    },
+                    Request::Store { location, .. } => match self.place[location.index()] {
+                        None => {
+                            plain.push((tau, location, true));
+                            None
+                        }
+                        Some(x) => self.stale(monitor, tau, x, |_, access| access == Access::Write),
+                    },
+                    Request::Rmw {
+                        location, action, ..
+                    } => self.place[location.index()].and_then(|x| {
+                        self.stale(monitor, tau, x, |value, access| {
+                            match code.outcome(action, value) {
+                                Outcome::Loads => access == Access::Read,
+                                Outcome::Writes(_) => access == Access::Write,
+                                Outcome::Waits | Outcome::Fails(_) => false,
+                            }
+                        })
+                    }),
+                    Request::Fence => {
+                        let x = self.fence();
+                        self.stale(monitor, tau, x, |_, access| access == Access::Write)
+                    }
+                    Request::AtomicBegin => {
+                        let mut begun = state.clone();
+                        begun.locals[tau] = code.after(tau, local, transition, None);
+                        if self.safe
+                            && let Some(danger) = self.danger_inside(&begun, tau)
+                        {
+                            return Some(danger);
+                        }
+                        let ways = self.ways(begun.clone(), tau);
+                        // Which place it is does not depend on what is found there.
+                        let place = ways.iter().find_map(|way| way.access);
+                        place.and_then(|(x, _)| {
+                            self.stale(monitor, tau, x, |value, access| {
+                                let mut begun = begun.clone();
+                                begun.memory[self.location(x)] = value;
+                                self.ways(begun, tau).iter().any(|way| match way.access {
+                                    None => false,
+                                    Some((_, Access::Read)) => access == Access::Read,
+                                    Some(_) => access == Access::Write,
+                                })
+                            })
+                        })
+                    }
+                };
+                if let Some(x) = stale {
+                    return Some(format!("an access of `{}` could be stale", self.name(x)));
+                }
+            }
+        }
+        for (tau, location, writes) in &plain {
+            for (pi, other, other_writes) in &plain {
+                if tau < pi && location == other && (*writes || *other_writes) {
+                    let name = &code.program.location(*location).name;
+                    return Some(format!("a race for `{name}`"));
+                }
+            }
+        }
+        None
+    }
+
+    /// Theorem 5.3: x, if τ could read an old value of it, or write behind one, that `wanted` wants: the value, and whether it would be read
+    /// only, or written behind.
+    fn stale(
+        &self,
+        monitor: &Monitor,
+        tau: usize,
+        x: usize,
+        wanted: impl Fn(Value, Access) -> bool,
+    ) -> Option<usize> {
+        if !monitor.v_sc[tau].has(x) {
+            return None;
+        }
+        let read = monitor.v[tau][x].0.iter();
+        let written = monitor.v_rmw[tau][x].0.iter();
+        let found = read
+            .map(|seen| (seen, Access::Read))
+            .chain(written.map(|seen| (seen, Access::Write)))
+            .any(|(seen, access)| wanted(self.value(x, *seen), access));
+        found.then_some(x)
+    }
+
+    fn location(&self, x: usize) -> usize {
+        self.place.iter().position(|p| *p == Some(x)).unwrap_or(0)
+    }
+
+    /// Everything that a thread can do in a block that has just begun.
+    fn inside(&self, begun: State, tau: usize, mut visit: impl FnMut(&Inside) -> bool) {
+        let whole = everything((begun, None, false), |inside: &Inside| {
+            let (state, place, wrote) = inside;
+            if !visit(inside) {
+                return Vec::new();
+            }
+            let steps = self.machine.unhindered_steps_of(state, tau);
+            let steps = steps.into_iter().filter(|(step, _)| !is_error(step));
+            steps
+                .map(|(step, state)| {
+                    let accessed = step.location.and_then(|l| self.place[l.index()]);
+                    (state, place.or(accessed), *wrote || step.is_write())
+                })
+                .collect()
+        });
+        self.gave_up.set(self.gave_up.get() || !whole);
+    }
+
+    /// The ways of a block that has just begun.
+    fn ways(&self, begun: State, tau: usize) -> Vec<Way> {
+        let mut ways = Vec::new();
+        self.inside(begun, tau, |(state, place, wrote)| {
+            let code = self.machine.code();
+            let access = place.map(|x| match wrote {
+                true => (x, Access::Update),
+                false => (x, Access::Read),
+            });
+            if !code.in_block(tau, &state.locals[tau]) {
+                let end = Some(state.clone());
+                ways.push(Way { end, access });
+                return false;
+            }
+            let steps = self.machine.unhindered_steps_of(state, tau);
+            if steps.is_empty() || steps.iter().any(|(step, _)| is_error(step)) {
+                ways.push(Way { end: None, access });
+            }
+            true
+        });
+        ways
+    }
+
+    /// What is dangerous inside a block that has just begun.
+    fn danger_inside(&self, begun: &State, tau: usize) -> Option<String> {
+        let mut found = None;
+        self.inside(begun.clone(), tau, |(state, _, _)| {
+            let inside = self.machine.code().in_block(tau, &state.locals[tau]);
+            if inside && found.is_none() {
+                found = danger(&self.machine, state, &self.machine.steps(state));
+            }
+            inside
+        });
+        found
+    }
+
+    /// Calls `next` with everything that a step leads to.
+    fn steps(&self, state: &State, monitor: &Monitor, next: &mut dyn FnMut(&State, &Monitor)) {
+        for (step, after) in self.machine.steps(state) {
+            let tau = step.thread;
+            let place = step.location.and_then(|l| self.place[l.index()]);
+            let access = match (step.kind, place) {
+                (StepKind::Error(_), _) => continue,
+                (StepKind::AtomicBegin, _) => {
+                    for way in self.ways(after, tau) {
+                        if let Some(end) = &way.end {
+                            self.arrive(state, monitor, tau, way.access, end, next);
+                        }
+                    }
+                    continue;
+                }
+                (StepKind::Fence, _) => Some((self.fence(), Access::Update)),
+                (StepKind::Load, Some(x)) => Some((x, Access::Read)),
+                (StepKind::Store, Some(x)) => Some((x, Access::Write)),
+                (StepKind::Rmw, Some(x)) => Some((x, Access::Update)),
+                _ => None,
+            };
+            self.arrive(state, monitor, tau, access, &after, next);
+        }
+    }
+
+    fn arrive(
+        &self,
+        state: &State,
+        monitor: &Monitor,
+        tau: usize,
+        access: Option<(usize, Access)>,
+        after: &State,
+        next: &mut dyn FnMut(&State, &Monitor),
+    ) {
+        let mut monitor = monitor.clone();
+        if let Some((x, access)) = access {
+            let old = match x == self.fence() {
+                true => self.seen(x, 0),
+                false => self.seen(x, state.memory[self.location(x)]),
+            };
+            monitor.access(tau, x, access, old);
+        }
+        next(after, &monitor);
+    }
+
+    fn put(&self, state: &State, monitor: &Monitor, numbers: &mut Vec<i64>) {
+        numbers.clear();
+        states::put(state, numbers);
+        for sets in [&monitor.v_sc, &monitor.m_sc, &monitor.w_sc] {
+            for set in sets {
+                for first in (0..self.places()).step_by(32) {
+                    let bits = (0..32).map(|bit| i64::from(set.has(first + bit)) << bit);
+                    numbers.push(bits.sum());
+                }
+            }
+        }
+        for table in [&monitor.v, &monitor.v_rmw, &monitor.w, &monitor.w_rmw] {
+            for of_places in table {
+                numbers.push(of_places.iter().filter(|set| !set.0.is_empty()).count() as i64);
+                for (x, set) in of_places.iter().enumerate() {
+                    if set.0.is_empty() {
+                        continue;
+                    }
+                    let critical = set.0.iter().flatten();
+                    let others = set.has(None);
+                    numbers.push(x as i64);
+                    numbers.push(2 * critical.clone().count() as i64 + i64::from(others));
+                    numbers.extend(critical);
+                }
+            }
+        }
+    }
+
+    fn take(&self, numbers: &[i64]) -> Option<(State, Monitor)> {
+        let code = self.machine.code();
+        let (state, mut rest) = states::take(code, numbers, None)?;
+        if code.holder(&state.locals).is_some() {
+            return None;
+        }
+        let mut next = || {
+            let (&number, behind) = rest.split_first()?;
+            rest = behind;
+            Some(number)
+        };
+        let (threads, places) = (state.locals.len(), self.places());
+        let mut monitor = Monitor::initial(threads, places);
+        for sets in [&mut monitor.v_sc, &mut monitor.m_sc, &mut monitor.w_sc] {
+            for set in sets {
+                *set = Set::EMPTY;
+                for first in (0..places).step_by(32) {
+                    let bits = next()?;
+                    let members = first..places.min(first + 32);
+                    set.0
+                        .extend(members.filter(|x| bits >> (x - first) & 1 == 1));
+                }
+            }
+        }
+        let Monitor {
+            v, v_rmw, w, w_rmw, ..
+        } = &mut monitor;
+        for table in [v, v_rmw, w, w_rmw] {
+            for of_places in table {
+                for _ in 0..next()? {
+                    let set = of_places.get_mut(usize::try_from(next()?).ok()?)?;
+                    let size = next()?;
+                    if size & 1 == 1 {
+                        set.insert(None);
+                    }
+                    for _ in 0..size >> 1 {
+                        set.insert(Some(next()?));
+                    }
+                }
+            }
+        }
+        // Whatever else the numbers could have been, they are what would be written.
+        let mut again = Vec::new();
+        self.put(&state, &monitor, &mut again);
+        (again == numbers).then_some((state, monitor))
+    }
+}
+
+impl Rules for Monitors<'_> {
+    fn initial(&self) -> Vec<i64> {
+        let state = self.machine.initial();
+        let monitor = Monitor::initial(state.locals.len(), self.places());
+        let mut numbers = Vec::new();
+        self.put(&state, &monitor, &mut numbers);
+        numbers
+    }
+
+    fn visit(&self, numbers: &[i64], next: &mut dyn FnMut(&[i64])) -> Result<(), String> {
+        let Some((state, monitor)) = self.take(numbers) else {
+            return Err("it is none of this program".to_owned());
+        };
+        if let Some(violation) = self.violation(&state, &monitor) {
+            return Err(violation);
+        }
+        let mut numbers = Vec::new();
+        self.steps(&state, &monitor, &mut |state, monitor| {
+            self.put(state, monitor, &mut numbers);
+            next(&numbers);
+        });
+        match self.gave_up.get() {
+            true => Err("there is too much to look at behind it".to_owned()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The critical values of each place.
+fn critical_values(program: &Program, place: &[Option<usize>], places: usize) -> Vec<Critical> {
+    let mut critical = vec![Critical::These(BTreeSet::new()); places];
+    for thread in &program.threads {
+        for transition in &thread.transitions {
+            let (address, compared) = match &transition.op {
+                Op::Load { address, .. } | Op::Store { address, .. } => (address, None),
+                Op::Wait {
+                    address,
+                    relation,
+                    value,
+                    ..
+                } => (address, Some((*relation, value))),
+                Op::Rmw {
+                    address, action, ..
+                } => match action {
+                    RmwAction::CompareAndSwap { expected, .. }
+                    | RmwAction::BlockingCompareAndSwap { expected, .. } => {
+                        (address, Some((Relation::Equal, expected)))
+                    }
+                    RmwAction::Fetch(..) | RmwAction::Exchange(_) => (address, None),
+                },
+                _ => continue,
+            };
+            let all = match compared {
+                _ if thread.points[transition.from.index()].atomic => None,
+                None => continue,
+                Some((Relation::Equal | Relation::NotEqual, value)) => constant(program, value),
+                Some(_) => None,
+            };
+            for location in may_be(program, address) {
+                let Some(x) = place[location] else {
+                    continue;
+                };
+                match (all, &mut critical[x]) {
+                    (Some(value), Critical::These(values))
+                        if values.len() < MOST_CRITICAL || values.contains(&value) =>
+                    {
+                        values.insert(value);
+                    }
+                    (_, all) => *all = Critical::All,
+                }
+            }
+        }
+    }
+    critical
+}
+
+/// The value of an expression without registers.
+fn constant(program: &Program, value: &RegisterExpr) -> Option<Value> {
+    let unknown = palisade_lang::ProgramError::AssertionFailed;
+    value.eval(program.domain, &mut |_| Err(unknown)).ok()
+}
+
+/// The locations that an address may be, whatever the registers are.
+fn may_be(program: &Program, address: &Address<RegisterId>) -> std::ops::Range<usize> {
+    let one = |location: LocationId| location.index()..location.index() + 1;
+    match address {
+        Address::Direct(location) => one(*location),
+        Address::Element {
+            first,
+            length,
+            index,
+        } => match constant(program, index) {
+            Some(index) if (0..Value::from(*length)).contains(&index) => {
+                one(LocationId(first.0 + index as u32))
+            }
+            _ => first.index()..first.index() + *length as usize,
+        },
+        Address::Pointer(pointer) => match constant(program, pointer) {
+            Some(address) => program.location_at(address).map_or(0..0, one),
+            None => 0..program.locations.len(),
+        },
+    }
+}
