@@ -1,15 +1,18 @@
 //! Any bytes as a certificate: no panic, and nothing is shown.
 #![no_main]
 
-use palisade_certificate::{Header, Locations, Reader};
+use palisade_certificate::{Claim, Header, Locations, Proof, Reader};
 use palisade_memory::{Criterion, Model};
 
-const QUESTIONS: [(Model, Criterion); 5] = [
+const QUESTIONS: [(Model, Criterion); 8] = [
     (Model::Sc, Criterion::Safe),
     (Model::Tso, Criterion::Drf),
     (Model::Tso, Criterion::Trf),
     (Model::Tso, Criterion::Robust),
     (Model::Tso, Criterion::Persistent),
+    (Model::Tso, Criterion::Safe),
+    (Model::Ra, Criterion::Robust),
+    (Model::Ra, Criterion::Safe),
 ];
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
@@ -18,10 +21,20 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         "shared x, y;\nthread a { x = 1; let r = y; assert r == 2; }\nthread b { y = 1; let s = x; }\n",
     );
     for (model, criterion) in QUESTIONS {
-        let header = Header::new(&program, model, criterion, Locations::All);
-        let mut file = header.to_text().into_bytes();
-        file.extend_from_slice(data);
-        let judged = palisade_validate::validate_certificate(&program, || Reader::new(&file[..]));
-        assert!(judged.is_err(), "{model:?} {criterion:?}");
+        let claim = Claim {
+            locations: Locations::All,
+            ..Claim::new(model, criterion)
+        };
+        // Some claims have no proof of this form, and are refused for it.
+        let buffers = Claim {
+            proof: Proof::Buffers(1),
+            ..claim
+        };
+        for claim in [claim, buffers] {
+            let mut file = Header::new(&program, claim).to_text().into_bytes();
+            file.extend_from_slice(data);
+            let judged = palisade_validate::validate_certificate(&program, || Reader::new(&file[..]));
+            assert!(judged.is_err(), "{claim:?}");
+        }
     }
 });

@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -223,55 +223,6 @@ fn nobody_reads_the_rest() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 3);
     assert_eq!(text(&output.stderr), "");
-}
-
-#[test]
-fn certificates_on_the_command_line() {
-    let directory = scratch(&[("holds.pal", HOLDS.as_bytes()), ("sb.pal", SB.as_bytes())]);
-    let run = |line: &str| sh(directory.path(), line);
-    for (model, criterion) in [
-        ("sc", "safe"),
-        ("tso", "trf"),
-        ("tso", "robust"),
-        ("tso", "persistent"),
-    ] {
-        let question = format!("--model {model} --criterion {criterion}");
-        let line = format!("$P check {question} --certificate c.{criterion} holds.pal");
-        let output = run(&line);
-        assert_eq!(code(&output), 0, "{}", text(&output.stderr));
-        assert!(text(&output.stdout).contains("states; `palisade validate`"));
-        let output = run(&format!("$P validate holds.pal c.{criterion}"));
-        assert_eq!(code(&output), 0, "{}", text(&output.stdout));
-        let output = run(&format!(
-            "cat c.{criterion} | $P validate --format json holds.pal -"
-        ));
-        assert_eq!(code(&output), 0);
-        assert!(text(&output.stdout).contains("\"valid\""));
-        let output = run(&format!("$P validate sb.pal c.{criterion}"));
-        assert_eq!(code(&output), 1);
-        assert!(text(&output.stdout).contains("another program"));
-        let output = run(&format!(
-            "head -c 150 c.{criterion} > cut; $P validate holds.pal cut"
-        ));
-        assert_eq!(code(&output), 2);
-    }
-    let output = run("$P check --certificate none sb.pal");
-    assert_eq!(code(&output), 1);
-    assert!(!directory.path().join("none").exists());
-    for line in [
-        "$P check --certificate c --model ra holds.pal",
-        "$P check --certificate c --model tso --criterion safe holds.pal",
-        "$P check --certificate c --criterion all holds.pal",
-        "$P check --certificate c holds.pal sb.pal",
-        "$P check --certificate no/where holds.pal",
-    ] {
-        let output = run(line);
-        assert_eq!(code(&output), 2, "{line}");
-        assert!(text(&output.stderr).contains("error: "), "{line}");
-    }
-    let mut file = std::fs::File::create(directory.path().join("both")).unwrap();
-    file.write_all(b"palisade certificate 2\n").unwrap();
-    assert_eq!(code(&run("$P validate holds.pal both")), 2);
 }
 
 /// A control group of our own with this much memory, if we may make one.

@@ -1,10 +1,12 @@
 //! Certificates of answers that are right are valid; what was changed is not.
 
-use palisade_certificate::{Header, Locations, Reader, Sorter, decode, encode, write};
+use palisade_certificate::{Claim, Header, Proof, Reader, Sorter, decode, encode, write};
 use palisade_check::{CERTIFIED, Control, Criterion, Model, NoCertificate, Options, Verdict};
-use palisade_lang::{ParseOptions, Program, Source};
+use palisade_lang::{Op, Order, ParseOptions, Program, Source};
+use palisade_memory::{Machine, Sc, StepKind, sc};
 use palisade_testkit::{Shape, program, random_sketch, workspace_dir};
-use palisade_validate::{Certified, Rejected, validate_certificate};
+use palisade_validate::{Certified, Rejected, validate_certificate, validate_certificate_within};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -14,36 +16,55 @@ const CONTROL: Control<'static> = Control {
     progress: &|_| {},
 };
 
-fn options((model, criterion): (Model, Criterion)) -> Options {
+type Question = (Model, Criterion);
+
+fn options((model, criterion): Question) -> Options {
     Options {
-        timeout: Some(Duration::from_millis(300)),
+        timeout: Some(Duration::from_secs(2)),
         ..Options::new(model, criterion)
     }
 }
 
-/// The certificate of a walk, whether the criterion holds or not; `None` where the walk is too large or the attack succeeds.
-fn certificate(program: &Program, question: (Model, Criterion)) -> Option<Vec<Vec<u8>>> {
+fn verdict(program: &Program, question: Question) -> Verdict {
+    match palisade_check::check(program, &options(question), &CONTROL) {
+        Ok(answer) => answer.verdict,
+        // It has no meaning under RA.
+        Err(refusal) => Verdict::Unknown(refusal.message),
+    }
+}
+
+struct Certificate {
+    claim: Claim,
+    states: Vec<Vec<u8>>,
+}
+
+/// The certificate of a walk, whether the criterion holds or not; `None` where there is none.
+fn certificate(program: &Program, question: Question) -> Option<Certificate> {
+    certificate_with(program, &options(question))
+}
+
+fn certificate_with(program: &Program, options: &Options) -> Option<Certificate> {
     let mut states = Vec::new();
-    let written = palisade_check::certificate(program, &options(question), &CONTROL, &mut |s| {
+    let written = palisade_check::certificate(program, options, &CONTROL, &mut |s| {
         let mut bytes = Vec::new();
         encode(s, &mut bytes);
         states.push(bytes);
         Ok(())
     });
     match written {
-        Ok(()) => Some(states),
-        Err(NoCertificate::Unfinished(_)) => None,
-        Err(other) => panic!("{other:?}"),
+        Ok(claim) => Some(Certificate { claim, states }),
+        Err(NoCertificate::Unfinished(_) | NoCertificate::Refused(_)) => None,
+        Err(NoCertificate::Failed(error)) => panic!("{error}"),
     }
 }
 
-fn file(program: &Program, (model, criterion): (Model, Criterion), states: &[Vec<u8>]) -> Vec<u8> {
+fn file(program: &Program, claim: Claim, states: &[Vec<u8>]) -> Vec<u8> {
     let mut sorter = Sorter::default();
     for state in states {
         sorter.push(state).unwrap();
     }
-    let header = Header::new(program, model, criterion, Locations::Declared);
     let mut file = Vec::new();
+    let header = Header::new(program, claim);
     write(&header, &mut sorter.finish().unwrap(), &mut file).unwrap();
     file
 }
@@ -52,61 +73,145 @@ fn judge(program: &Program, file: &[u8]) -> Result<Certified, Rejected> {
     validate_certificate(program, || Reader::new(file))
 }
 
-fn is_invalid(result: Result<Certified, Rejected>) -> bool {
-    matches!(result, Err(Rejected::Invalid(_)))
+#[track_caller]
+fn reason(result: Result<Certified, Rejected>) -> String {
+    match result {
+        Err(Rejected::Invalid(invalid)) => invalid.to_string(),
+        other => panic!("{other:?}"),
+    }
 }
 
+fn shape(question: Question) -> Shape {
+    match question {
+        (Model::Sc, _) => Shape::SC,
+        (Model::Tso, Criterion::Safe) => Shape::TSO_REACH,
+        (Model::Tso, _) => Shape::TSO,
+        (Model::Ra, _) => Shape::RA,
+    }
+}
+
+/// The same text without one of its statements, or with another number or location in it.
+fn variants(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let changes = [("0", "1"), ("1", "0"), ("x", "y"), ("y", "x")];
+        let mut others: Vec<String> = changes.map(|(a, b)| line.replace(a, b)).into();
+        if line.trim().ends_with(';') {
+            others.push(String::new());
+        }
+        for other in others.into_iter().filter(|other| other != line) {
+            let mut lines = lines.clone();
+            lines[at] = &other;
+            found.push(lines.join("\n"));
+        }
+    }
+    found
+}
+
+/// Whenever a criterion holds there is a certificate, and it is valid; whenever it does not, the set of all states, where there is one, is not.
+/// And what shows that a program is right never shows that another one is, even with the other's name on it.
 #[test]
 fn random_programs() {
     for &question in CERTIFIED {
-        let shape = match question.0 {
-            Model::Sc => Shape::SC,
-            _ => Shape::TSO,
-        };
-        let (mut valid, mut refused) = (0, 0);
-        for seed in 0..60 {
-            let program = program(&random_sketch(seed, &shape).to_string());
-            let Some(states) = certificate(&program, question) else {
-                continue;
-            };
-            let answer = palisade_check::check(&program, &options(question), &CONTROL).unwrap();
-            let judged = judge(&program, &file(&program, question, &states));
-            match answer.verdict {
-                Verdict::Holds => {
-                    assert!(judged.is_ok(), "{question:?} {seed}: {judged:?}");
-                    valid += 1;
-                }
-                // The set of all states is closed, and one of them violates.
+        let (mut valid, mut refused, mut missing, mut foreign) = (0, 0, 0, 0);
+        for seed in 0..300 {
+            let sketch = random_sketch(seed, &shape(question));
+            let program = program(&sketch.to_string());
+            match verdict(&program, question) {
+                Verdict::Unknown(_) => {}
                 Verdict::Violated => {
-                    assert!(is_invalid(judged), "{question:?} {seed}");
+                    if let Some(certificate) = certificate(&program, question) {
+                        let file = file(&program, certificate.claim, &certificate.states);
+                        reason(judge(&program, &file));
+                    }
                     refused += 1;
                 }
-                Verdict::Unknown(_) => {}
+                Verdict::Holds => {
+                    let Some(Certificate { claim, states }) = certificate(&program, question)
+                    else {
+                        missing += 1;
+                        continue;
+                    };
+                    let judged = judge(&program, &file(&program, claim, &states));
+                    assert!(judged.is_ok(), "{question:?} {seed}: {judged:?}\n{sketch}");
+                    valid += 1;
+                    if foreign >= 30 {
+                        continue;
+                    }
+                    for text in variants(&sketch.to_string()) {
+                        let Some(other) = palisade_testkit::parse(&text) else {
+                            continue;
+                        };
+                        if verdict(&other, question) == Verdict::Violated {
+                            let file = file(&other, claim, &states);
+                            assert!(judge(&other, &file).is_err(), "{question:?}\n{text}");
+                            foreign += 1;
+                        }
+                    }
+                }
             }
         }
-        assert!(valid > 0, "{question:?}");
-        // Of an attack that succeeds there is no whole walk.
+        println!("{question:?}: {valid} valid, {refused} violated, {foreign} foreign");
+        assert!(valid > 20 && foreign > 3, "{question:?}: {valid} {foreign}");
         assert!(
-            refused > 0 || question.1 == Criterion::Robust,
-            "{question:?}"
+            refused > 20 || question == (Model::Ra, Criterion::Safe),
+            "{question:?}: {refused}"
         );
+        // Only where a limit was met.
+        assert!(missing <= 3, "{question:?}: {missing}");
     }
+}
+
+/// Holds for every question; not robust, but safe with store buffers.
+const FENCED: &str = "shared x, y;\n\
+    thread a { x = 1; fence; let r = y; if r == 0 { x = 2; } }\n\
+    thread b { y = 1; fence; let s = x; }\n\
+    never x == 3;\n";
+const BUFFERED: &str = "shared x, y;\n\
+    thread a { x = 1; let r = y; }\n\
+    thread b { y = 1; let s = x; }\n\
+    never x == 3;\n";
+const ENDLESS_BUFFERS: &str = "shared x, y;\n\
+    thread a { loop { x = 1; let r = y; } }\n\
+    thread b { loop { y = 1; let s = x; } }\n\
+    never x == 3;\n";
+
+fn examples() -> Vec<(Program, Question)> {
+    let mut examples = Vec::new();
+    for &question in CERTIFIED {
+        if question.1 != Criterion::Drf {
+            examples.push((program(FENCED), question));
+        }
+    }
+    for text in [BUFFERED, ENDLESS_BUFFERS] {
+        examples.push((program(text), (Model::Tso, Criterion::Safe)));
+    }
+    examples
+}
+
+#[test]
+fn safety_under_tso_takes_the_proof_that_it_needs() {
+    let proof = |text: &str| {
+        let question = (Model::Tso, Criterion::Safe);
+        certificate(&program(text), question).unwrap().claim.proof
+    };
+    assert_eq!(proof(FENCED), Proof::Attacks);
+    assert_eq!(proof(BUFFERED), Proof::Buffers(1));
+    assert_eq!(proof(ENDLESS_BUFFERS), Proof::Buffers(1));
+    let two = "shared x, y, z;\n\
+        thread a { x = 1; y = 1; let r = z; }\n\
+        thread b { z = 1; let s = y; let t = x; }\n\
+        never b@end && b.s == 1 && b.t == 0;\n";
+    assert_eq!(proof(two), Proof::Buffers(2));
 }
 
 #[test]
 fn what_was_changed_is_rejected() {
-    let program = program(
-        "shared x, y;\n\
-         thread a { x = 1; fence; let r = y; if r == 0 { x = 2; } }\n\
-         thread b { y = 1; fence; let s = x; }\n\
-         never x == 3;\n",
-    );
-    for &question in CERTIFIED {
-        if question.1 == Criterion::Drf {
-            continue;
-        }
-        let states = certificate(&program, question).unwrap();
-        let whole = file(&program, question, &states);
+    for (program, question) in examples() {
+        let Certificate { claim, states } = certificate(&program, question).unwrap();
+        let of = |states: &[Vec<u8>]| judge(&program, &file(&program, claim, states));
+        let whole = file(&program, claim, &states);
         assert_eq!(
             judge(&program, &whole).map(|c| c.states).ok(),
             Some(states.len() as u64),
@@ -115,27 +220,26 @@ fn what_was_changed_is_rejected() {
         for missing in (0..states.len()).step_by(states.len().div_ceil(40)) {
             let mut fewer = states.clone();
             fewer.remove(missing);
-            let judged = judge(&program, &file(&program, question, &fewer));
-            assert!(is_invalid(judged), "{question:?} without {missing}");
+            let reason = reason(of(&fewer));
+            let right = reason.contains("missing") || reason.contains("no step leads");
+            assert!(right, "{question:?}: {reason}");
         }
         let mut numbers = Vec::new();
-        for changed in (0..states.len()).step_by(states.len().div_ceil(20)) {
-            let width = (1..200)
-                .find(|&w| decode(&states[changed], w, &mut numbers).is_some())
-                .unwrap();
-            for at in 0..width {
+        for changed in (0..states.len()).step_by(states.len().div_ceil(8)) {
+            decode(&states[changed], &mut numbers).unwrap();
+            for at in 0..numbers.len() {
                 for by in [1, -1, 1000, i64::MIN] {
-                    decode(&states[changed], width, &mut numbers).unwrap();
-                    numbers[at] = numbers[at].wrapping_add(by);
+                    let mut changed = numbers.clone();
+                    changed[at] = changed[at].wrapping_add(by);
                     let mut bytes = Vec::new();
-                    encode(&numbers, &mut bytes);
+                    encode(&changed, &mut bytes);
                     if states.contains(&bytes) {
                         continue;
                     }
                     let mut more = states.clone();
                     more.push(bytes);
-                    let judged = judge(&program, &file(&program, question, &more));
-                    assert!(is_invalid(judged), "{question:?} with {numbers:?}");
+                    let reason = reason(of(&more));
+                    assert!(!reason.is_empty(), "{question:?} with {changed:?}");
                 }
             }
         }
@@ -148,6 +252,29 @@ fn what_was_changed_is_rejected() {
             changed[at] ^= 1 << (at % 8);
             assert!(judge(&program, &changed).is_err(), "{question:?} byte {at}");
         }
+        let hash = Header::new(&program, claim).hash;
+        let other: String = hash.chars().rev().collect();
+        let start = whole.windows(64).position(|w| w == hash.as_bytes());
+        let mut changed = whole.clone();
+        changed[start.unwrap()..][..64].copy_from_slice(other.as_bytes());
+        let reason = reason(judge(&program, &changed));
+        assert!(reason.contains("another program"), "{reason}");
+    }
+}
+
+#[test]
+fn sets_that_memory_cannot_hold_are_sorted_on_disk() {
+    for (program, question) in examples() {
+        let Certificate { claim, mut states } = certificate(&program, question).unwrap();
+        // Some ten states fit.
+        let within = |states: &[Vec<u8>]| {
+            let file = file(&program, claim, states);
+            validate_certificate_within(&program, 300, || Reader::new(&file[..]))
+        };
+        let judged = within(&states).map(|c| c.states);
+        assert_eq!(judged.ok(), Some(states.len() as u64), "{question:?}");
+        states.remove(states.len() / 2);
+        reason(within(&states));
     }
 }
 
@@ -156,28 +283,126 @@ fn another_program_question_or_domain() {
     let text = "shared x;\nthread a { x = 1; }\n";
     let one = program(text);
     let question = (Model::Sc, Criterion::Safe);
-    let states = certificate(&one, question).unwrap();
-    let whole = file(&one, question, &states);
+    let Certificate { claim, states } = certificate(&one, question).unwrap();
+    let whole = file(&one, claim, &states);
     assert!(judge(&one, &whole).is_ok());
-    assert!(is_invalid(judge(&program(&format!("{text}\n")), &whole)));
-    let other = program("shared x;\nthread a { x = 2; }\n");
-    assert!(is_invalid(judge(&other, &whole)));
+    let other = |program: &Program| {
+        let reason = reason(judge(program, &whole));
+        assert!(reason.contains("another program"), "{reason}");
+    };
+    other(&program(&format!("{text}\n")));
+    other(&program("shared x;\nthread a { x = 2; }\n"));
     let options = ParseOptions {
         domain: Some(2),
         ..ParseOptions::default()
     };
     let smaller = palisade_lang::parse(&Source::new("test.pal", text), &options);
-    assert!(is_invalid(judge(&smaller.unwrap().program, &whole)));
+    other(&smaller.unwrap().program);
     // The same states under another name.
-    let drf = String::from_utf8_lossy(&whole).replace("criterion safe", "criterion trf!");
-    assert!(judge(&one, drf.as_bytes()).is_err());
-    let unknown = file(&one, (Model::Ra, Criterion::Robust), &states);
-    assert!(matches!(judge(&one, &unknown), Err(Rejected::Unusable(_))));
+    let text = String::from_utf8_lossy(&whole);
+    let renamed = text.replace("criterion safe", "criterion trf!");
+    assert!(judge(&one, renamed.as_bytes()).is_err());
+    let renamed = text.replace("criterion safe", "criterion drf");
+    let reason = reason(judge(&one, renamed.as_bytes()));
+    assert!(reason.contains("question"), "{reason}");
+    // A proof that shows nothing about this.
+    let unknown = Claim {
+        proof: Proof::States,
+        ..Claim::new(Model::Ra, Criterion::Robust)
+    };
+    let unknown = judge(&one, &file(&one, unknown, &states));
+    assert!(matches!(unknown, Err(Rejected::Unusable(_))));
+}
+
+/// An attack begins at every store of every state, also those that a search dismisses beforehand.
+#[test]
+fn all_attacks_are_in_it() {
+    let question = (Model::Tso, Criterion::Robust);
+    let mut dismissed = 0;
+    let random = (0..200).map(|seed| program(&random_sketch(seed, &Shape::TSO).to_string()));
+    for program in random.chain([program(FENCED)]) {
+        let answer = palisade_check::check(&program, &options(question), &CONTROL).unwrap();
+        if answer.verdict != Verdict::Holds {
+            continue;
+        }
+        let Some(Certificate { claim, states }) = certificate(&program, question) else {
+            continue;
+        };
+        let states: BTreeSet<Vec<u8>> = states.into_iter().collect();
+        let begun = beginnings(&program);
+        assert!(begun.iter().all(|attack| states.contains(attack)));
+        if begun.is_empty() || answer.stats.pruned == 0 {
+            continue;
+        }
+        dismissed += 1;
+        // Without one of them, and without all of them and what comes after, it shows nothing.
+        let fewer: Vec<Vec<u8>> = (states.iter().filter(|s| **s != begun[0]).cloned()).collect();
+        reason(judge(&program, &file(&program, claim, &fewer)));
+        let width = width(&program);
+        let mut numbers = Vec::new();
+        let alone = |state: &&Vec<u8>| {
+            decode(state, &mut numbers).unwrap();
+            numbers[width] == 0
+        };
+        let alone: Vec<Vec<u8>> = states.iter().filter(alone).cloned().collect();
+        reason(judge(&program, &file(&program, claim, &alone)));
+    }
+    assert!(dismissed > 20, "{dismissed}");
+}
+
+/// How many numbers threads and memory take.
+fn width(program: &Program) -> usize {
+    let machine = Sc::new(program);
+    let state = machine.initial();
+    let threads = state.locals.iter().map(|l| 1 + l.registers.len());
+    threads.sum::<usize>() + state.memory.len()
+}
+
+/// The states in which an attack has just begun.
+fn beginnings(program: &Program) -> Vec<Vec<u8>> {
+    let machine = Sc::new(program);
+    let mut begun = Vec::new();
+    let mut seen: HashSet<sc::State> = HashSet::from([machine.initial()]);
+    let mut todo = vec![machine.initial()];
+    while let Some(state) = todo.pop() {
+        let undisturbed = machine.code().holder(&state.locals).is_none();
+        for (step, next) in machine.steps(&state) {
+            if matches!(step.kind, StepKind::Error(_)) {
+                continue;
+            }
+            let op = &machine.code().thread(step.thread).transitions[step.transition].op;
+            let plain = matches!(op, Op::Store { order, .. } if *order != Order::SeqCst);
+            if let (true, true, Some(location)) = (plain, undisturbed, step.location) {
+                let mut numbers = Vec::new();
+                for local in &next.locals {
+                    numbers.push(local.point.0.into());
+                    numbers.extend(&local.registers);
+                }
+                numbers.extend(&state.memory);
+                let at = location.index();
+                numbers.extend([1, step.thread as i64, at as i64]);
+                let threads = 0..state.locals.len();
+                numbers.extend(threads.map(|t| if t == step.thread { 3 } else { 0 }));
+                for other in 0..state.memory.len() {
+                    let buffered = (other == at).then_some(step.written).flatten();
+                    numbers.extend(buffered.map_or([0, 0], |value| [1, value]));
+                }
+                numbers.extend(vec![0; state.memory.len()]);
+                let mut bytes = Vec::new();
+                encode(&numbers, &mut bytes);
+                begun.push(bytes);
+            }
+            if seen.insert(next.clone()) {
+                todo.push(next);
+            }
+        }
+    }
+    begun
 }
 
 #[test]
 fn programs_of_the_collection() {
-    let mut valid = 0;
+    let mut valid = [0; CERTIFIED.len()];
     for directory in ["mutex", "litmus", "locks", "sync"] {
         let Ok(entries) = std::fs::read_dir(workspace_dir().join("programs").join(directory))
         else {
@@ -195,7 +420,7 @@ fn programs_of_the_collection() {
                 continue;
             };
             let program = parsed.program;
-            for &question in CERTIFIED {
+            for (at, &question) in CERTIFIED.iter().enumerate() {
                 let mut options = options(question);
                 options.timeout = Some(Duration::from_millis(100));
                 match palisade_check::check(&program, &options, &CONTROL) {
@@ -203,17 +428,18 @@ fn programs_of_the_collection() {
                     }
                     _ => continue,
                 }
-                let Some(states) = certificate(&program, question) else {
+                let Some(Certificate { claim, states }) = certificate_with(&program, &options)
+                else {
                     continue;
                 };
-                if states.len() > 5_000 {
+                if states.len() > 3_000 {
                     continue;
                 }
-                let judged = judge(&program, &file(&program, question, &states));
+                let judged = judge(&program, &file(&program, claim, &states));
                 assert!(judged.is_ok(), "{path:?} {question:?}: {judged:?}");
-                valid += 1;
+                valid[at] += 1;
             }
         }
     }
-    assert!(valid > 0);
+    assert!(valid.iter().all(|&n| n > 0), "{valid:?}");
 }
