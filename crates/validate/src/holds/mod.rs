@@ -296,4 +296,38 @@ mod tests {
             "{safe} {shown:?}"
         );
     }
+
+    /// What is shown to be safe under RA is robust, and safe under SC: also inside `atomic` blocks.
+    #[test]
+    fn safe_under_ra() {
+        let mut shown = [0; 2];
+        for seed in 0..400 {
+            let sketch = palisade_testkit::random_sketch(seed, &Shape::RA);
+            let mut text = sketch.to_string();
+            // Places inside blocks count.
+            text = text.replacen("atomic {", "atomic { inside: skip;", 1);
+            if let Some((before, name)) = text.split_once("thread t").filter(|_| seed % 2 == 0)
+                && !before.is_empty()
+            {
+                let head: String = name.chars().take_while(|c| c.is_ascii_digit()).collect();
+                let never = format!("never t{head}@inside;\n");
+                if palisade_testkit::parse(&format!("{text}{never}")).is_some() {
+                    text.push_str(&never);
+                }
+            }
+            let program = palisade_testkit::program(&text);
+            if refusal(&program).is_some() {
+                continue;
+            }
+            let oracle = oracle::within(50_000, || {
+                Some(oracle::ra_robust(&program)? && oracle::sc_safe(&program)?)
+            });
+            let found = holds(&monitors::Monitors::new(Sc::new(&program), true));
+            if let (Some(expected), Some(found)) = (oracle, found) {
+                assert_eq!(expected, found, "{text}");
+                shown[usize::from(found)] += 1;
+            }
+        }
+        assert!(shown.iter().all(|&n| n > 20), "{shown:?}");
+    }
 }
