@@ -1,4 +1,6 @@
 //! What the tables have in common: running tools from outside, and showing what was measured.
 
 pub mod output;
+mod page;
+pub mod pan;
 pub mod tool;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use bench::tool::{Palisade, workspace};
+use bench::tool::{Finished, Palisade, corpus, workspace};
 
 /// What the tool said and took.
 pub struct Measured {
@@ -11,6 +11,8 @@ pub struct Measured {
     pub verdict: String,
     /// States stored.
     pub states: u64,
+    /// Searches.
+    pub queries: u64,
     /// Seconds from start to end: the least of several runs, where they are short.
     pub seconds: f64,
     /// The most memory it held, in bytes.
@@ -49,8 +51,42 @@ pub fn house(name: &str) -> std::path::PathBuf {
     workspace().join("programs").join(format!("{name}.pal"))
 }
 
-/// Runs `palisade check` with these further arguments. Runs below a fifth of a second are repeated, so that the noise of
-/// a busy machine does not count.
+/// A file of the corpus where that is present, one of `programs/` otherwise.
+pub fn corpus_or_house(in_corpus: &str, in_house: &str) -> std::path::PathBuf {
+    match corpus() {
+        Some(corpus) => corpus.join(in_corpus),
+        None => house(in_house),
+    }
+}
+
+/// Runs the tool with these arguments and the limits. Runs below a fifth of a second are repeated, so that the noise of a busy machine
+/// does not count; the shortest is kept.
+pub fn shortest(
+    palisade: &Palisade,
+    arguments: &[&str],
+    limit: Duration,
+) -> Result<(serde_json::Value, Finished), String> {
+    let timeout = format!("{}ms", limit.as_millis());
+    let mut all = arguments.to_vec();
+    all.extend(["--timeout", &timeout, "--memory", "8GiB"]);
+    let mut best: Option<(serde_json::Value, Finished)> = None;
+    for _ in 0..5 {
+        let (json, finished) = palisade.json(&all, limit + Duration::from_secs(10))?;
+        let long = finished.seconds > 0.2;
+        if best
+            .as_ref()
+            .is_none_or(|(_, best)| finished.seconds < best.seconds)
+        {
+            best = Some((json, finished));
+        }
+        if long {
+            break;
+        }
+    }
+    best.ok_or_else(|| "nothing was measured".to_owned())
+}
+
+/// Runs `palisade check` with these further arguments.
 pub fn check(
     palisade: &Palisade,
     file: &Path,
@@ -58,28 +94,38 @@ pub fn check(
     limit: Duration,
 ) -> Result<Measured, String> {
     let file = file.to_string_lossy();
-    let timeout = format!("{}ms", limit.as_millis());
-    let mut all = vec!["check", &*file, "--timeout", &timeout, "--memory", "8GiB"];
+    let mut all = vec!["check", &*file];
     all.extend(arguments);
-    let mut best: Option<Measured> = None;
-    for _ in 0..5 {
-        let (json, finished) = palisade.json(&all, limit + Duration::from_secs(10))?;
-        let stats = &json["stats"];
-        let number = |name: &str| stats[name].as_u64().unwrap_or(0);
-        let measured = Measured {
-            verdict: json["verdict"].as_str().unwrap_or("error").to_owned(),
-            states: number("states"),
-            seconds: finished.seconds,
-            bytes: number("peak_memory_bytes").max(finished.peak_bytes),
-            level: stats["level"].as_str().unwrap_or("").to_owned(),
-        };
-        let long = measured.seconds > 0.2;
-        if best.as_ref().is_none_or(|b| measured.seconds < b.seconds) {
-            best = Some(measured);
-        }
-        if long {
-            break;
-        }
-    }
-    best.ok_or_else(|| "nothing was measured".to_owned())
+    let (json, finished) = shortest(palisade, &all, limit)?;
+    let stats = &json["stats"];
+    let number = |name: &str| stats[name].as_u64().unwrap_or(0);
+    Ok(Measured {
+        verdict: json["verdict"].as_str().unwrap_or("error").to_owned(),
+        states: number("states"),
+        queries: number("queries"),
+        seconds: finished.seconds,
+        bytes: number("peak_memory_bytes").max(finished.peak_bytes),
+        level: stats["level"].as_str().unwrap_or("").to_owned(),
+    })
+}
+
+/// Runs `palisade fence`: the seconds, and how many fences an optimal set has, if there is one within the limit.
+pub fn fences(
+    palisade: &Palisade,
+    file: &Path,
+    criterion: &str,
+    limit: Duration,
+) -> Result<(f64, Option<u64>), String> {
+    let file = file.to_string_lossy();
+    let all = ["fence", &*file, "--criterion", criterion];
+    let (json, finished) = shortest(palisade, &all, limit)?;
+    let optimal = json["optimal"] == true;
+    let count = json["fences"].as_array().map(|fences| fences.len() as u64);
+    Ok((finished.seconds, count.filter(|_| optimal)))
+}
+
+/// The limit in seconds for each row: the first number among the arguments.
+pub fn limit(arguments: &[String], default: u64) -> Duration {
+    let number = arguments.iter().find_map(|a| a.parse().ok());
+    Duration::from_secs(number.unwrap_or(default))
 }

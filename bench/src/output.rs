@@ -1,12 +1,13 @@
-//! How results are shown: a table on the terminal, the same as CSV, a plot as SVG, and the growth of a series.
+//! How results are shown: a table on the terminal, the same as CSV and in the book, a plot as SVG, and the growth of a series.
 
 use std::path::PathBuf;
 
 use plotters::prelude::*;
 
+use crate::page;
 use crate::tool::workspace;
 
-/// Where CSV files and plots go: beside the book, which shows them.
+/// Where CSV files and plots go: beside the page of the book that shows them.
 fn directory() -> PathBuf {
     workspace().join("docs/src/benchmarks")
 }
@@ -23,24 +24,35 @@ fn write(name: &str, text: &str) {
 /// A table that is printed row by row, as the measurements come in.
 pub struct Table {
     columns: Vec<(&'static str, usize)>,
-    csv: String,
+    rows: Vec<Vec<String>>,
+    notes: Vec<String>,
 }
 
 impl Table {
     /// Prints the head. Each column has a title and a width.
     pub fn new(columns: &[(&'static str, usize)]) -> Table {
-        let columns = columns.to_vec();
-        let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
-        let mut table = Table {
-            csv: String::new(),
-            columns,
+        let table = Table {
+            columns: columns.to_vec(),
+            rows: Vec::new(),
+            notes: vec![machine()],
         };
-        table.row(&titles);
+        println!("{}", table.notes[0]);
+        table.print(&table.titles());
         table
+    }
+
+    fn titles(&self) -> Vec<&str> {
+        self.columns.iter().map(|(title, _)| *title).collect()
     }
 
     /// Prints a row: the first cell to the left, all others to the right.
     pub fn row<S: AsRef<str>>(&mut self, cells: &[S]) {
+        let cells: Vec<String> = cells.iter().map(|c| c.as_ref().to_owned()).collect();
+        self.print(&cells);
+        self.rows.push(cells);
+    }
+
+    fn print<S: AsRef<str>>(&self, cells: &[S]) {
         let mut line = String::new();
         for (number, ((_, width), cell)) in self.columns.iter().zip(cells).enumerate() {
             let cell = cell.as_ref();
@@ -50,14 +62,49 @@ impl Table {
             }
         }
         println!("{}", line.trim_end());
-        let cells: Vec<&str> = cells.iter().map(|c| c.as_ref()).collect();
-        self.csv.push_str(&cells.join(","));
-        self.csv.push('\n');
     }
 
-    /// Writes what was printed as `NAME.csv`.
+    /// Prints a line that belongs to the results: a sum, a fit.
+    pub fn note(&mut self, line: impl Into<String>) {
+        let line = line.into();
+        println!("{line}");
+        self.notes.push(line);
+    }
+
+    /// Writes what was printed as `NAME.csv`, and into the book's page where that has a place for it.
     pub fn save(&self, name: &str) {
-        write(&format!("{name}.csv"), &self.csv);
+        let mut csv = String::new();
+        for cells in std::iter::once(&owned(&self.titles())).chain(&self.rows) {
+            let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+            csv.push_str(&cells.join(","));
+            csv.push('\n');
+        }
+        write(&format!("{name}.csv"), &csv);
+        page::refresh(name, &self.titles(), &self.rows, &self.notes);
+    }
+}
+
+/// A cell of a CSV file.
+fn quoted(cell: &str) -> String {
+    match cell.contains([',', '"']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.to_owned(),
+    }
+}
+
+fn owned(cells: &[&str]) -> Vec<String> {
+    cells.iter().map(|cell| (*cell).to_owned()).collect()
+}
+
+/// What it was measured on, in general terms, and what else went on there.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    match load.split(' ').next() {
+        Some(load) if !load.is_empty() => {
+            format!("measured on a machine with {cores} cores, load average {load} at the start")
+        }
+        _ => format!("measured on a machine with {cores} cores"),
     }
 }
 
@@ -123,14 +170,38 @@ fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     Some((xy / xx, fit))
 }
 
+/// What a plot looks like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// Lines through the points, over a linear axis.
+    Lines,
+    /// Lines through the points, over a logarithmic axis.
+    LogarithmicLines,
+    /// Points alone, both axes logarithmic, and lines where y is as much as x, and a tenth, a hundredth, … of it.
+    Points,
+}
+
 /// Draws the series as `NAME.svg`, with a logarithmic y axis, and a logarithmic x axis if so wanted.
 pub fn plot(name: &str, title: &str, axes: (&str, &str), logarithmic_x: bool, series: &[Series]) {
+    let style = match logarithmic_x {
+        true => Style::LogarithmicLines,
+        false => Style::Lines,
+    };
+    save(name, title, axes, style, series);
+}
+
+/// Draws pairs of measurements as `NAME.svg`: theirs to the right, ours upwards, both in seconds.
+pub fn scatter(name: &str, title: &str, theirs: &str, series: &[Series]) {
+    let axes = (theirs, "our seconds, process start included");
+    save(name, title, axes, Style::Points, series);
+}
+
+fn save(name: &str, title: &str, axes: (&str, &str), style: Style, series: &[Series]) {
     let mut text = String::new();
-    if let Err(error) = draw(&mut text, title, axes, logarithmic_x, series) {
-        eprintln!("cannot draw {name}: {error}");
-        return;
+    match draw(&mut text, title, axes, style, series) {
+        Ok(()) => write(&format!("{name}.svg"), &text),
+        Err(error) => eprintln!("cannot draw {name}: {error}"),
     }
-    write(&format!("{name}.svg"), &text);
 }
 
 /// Colours that colour-blind readers can tell apart (Okabe and Ito).
@@ -148,10 +219,11 @@ fn draw(
     text: &mut String,
     title: &str,
     (x_title, y_title): (&str, &str),
-    logarithmic_x: bool,
+    style: Style,
     series: &[Series],
 ) -> Result<(), Box<dyn std::error::Error>> {
     // Both axes show logarithms to base 10 (x only if wanted); the labels show the numbers themselves.
+    let logarithmic_x = style != Style::Lines;
     let x_of = |x: f64| if logarithmic_x { x.log10() } else { x };
     let shown: Vec<(&str, Vec<(f64, f64)>)> = series
         .iter()
@@ -161,18 +233,17 @@ fn draw(
             (one.name.as_str(), points)
         })
         .collect();
+    if shown.iter().all(|(_, points)| points.is_empty()) {
+        return Err("there are no points".into());
+    }
     let all = || shown.iter().flat_map(|(_, points)| points);
     let range = |pick: fn(&(f64, f64)) -> f64| {
         let least = all().map(pick).fold(f64::INFINITY, f64::min);
         let largest = all().map(pick).fold(f64::NEG_INFINITY, f64::max);
-        match least <= largest {
-            true => {
-                (least - 0.05 * (largest - least) - 0.01)
-                    ..(largest + 0.05 * (largest - least) + 0.01)
-            }
-            false => 0.0..1.0,
-        }
+        let margin = 0.05 * (largest - least) + 0.01;
+        (least - margin)..(largest + margin)
     };
+    let (x_range, y_range) = (range(|p| p.0), range(|p| p.1));
     let root = SVGBackend::with_string(text, (760, 460)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
@@ -180,7 +251,7 @@ fn draw(
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(64)
-        .build_cartesian_2d(range(|p| p.0), range(|p| p.1))?;
+        .build_cartesian_2d(x_range.clone(), y_range.clone())?;
     let number = |value: f64| match value {
         v if v >= 100.0 => format!("{v:.0}"),
         v if v >= 1.0 => format!("{v:.1}"),
@@ -194,8 +265,30 @@ fn draw(
         .x_label_formatter(&|x| number(if logarithmic_x { 10f64.powf(*x) } else { *x }))
         .y_label_formatter(&|y| number(10f64.powf(*y)))
         .draw()?;
+    if style == Style::Points {
+        let faster = (x_range.start - y_range.end).floor() as i32
+            ..=(x_range.end - y_range.start).ceil() as i32;
+        for power in faster {
+            let at = |x: f64| (x, x - f64::from(power));
+            // Only the part of the line that is within the plot.
+            let from = x_range.start.max(y_range.start + f64::from(power));
+            let to = x_range.end.min(y_range.end + f64::from(power));
+            if from < to {
+                let grey = BLACK.mix(if power == 0 { 0.6 } else { 0.2 });
+                chart.draw_series(LineSeries::new([at(from), at(to)], grey))?;
+            }
+        }
+    }
     for ((name, points), colour) in shown.iter().zip(COLOURS.iter().cycle()) {
         let colour = *colour;
+        if style == Style::Points {
+            let dot = |&point: &(f64, f64)| Circle::new(point, 4, colour.filled());
+            chart
+                .draw_series(points.iter().map(dot))?
+                .label(*name)
+                .legend(move |(x, y)| Circle::new((x + 9, y), 4, colour.filled()));
+            continue;
+        }
         chart
             .draw_series(
                 LineSeries::new(points.iter().copied(), colour.stroke_width(2)).point_size(3),

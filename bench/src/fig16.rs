@@ -1,16 +1,20 @@
-//! How persistence grows with the number of threads, with the abstraction and without (Fig. 16 of paper 004).
+//! How persistence grows with the number of threads, with the abstraction and without: Fig. 16 of *The Best of Both Worlds* (paper 004).
+//!
+//! The paper's graphs have no numbers; the corpus has what Persist and Trencher took for the same programs on a machine like this.
+//! SPIN is run on the instrumented program, for more and more threads until it does not finish.
 //!
 //! The programs are those that must be *proved* persistent, which takes the whole state space: where the algorithm needs fences, it has them.
 //! The static filter would dismiss most of them without a search; it is off, so that there is something to measure.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use bench::output::{Series, Table, growth, plot};
+use bench::pan::{self, Answer, Spin, Verified};
 use bench::tool::Palisade;
 
 use crate::expected::expected;
-use crate::measure::{Measured, check, house};
+use crate::measure::{Measured, check, house, limit};
 
 /// A series: its name, our file, and what in its text is the number of threads, with how many threads there are beside.
 const SERIES: &[(&str, &str, &str, u32)] = &[
@@ -42,10 +46,10 @@ const MODES: [(&str, &[&str]); 2] = [
     ("abstract", &["--abstract", "2", "--no-static-filter"]),
 ];
 
-/// Prints the table. An argument sets the limit in seconds for each measurement.
-pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
-    let limit = arguments.first().and_then(|a| a.parse().ok()).unwrap_or(10);
-    let limit = Duration::from_secs(limit);
+/// Prints the table. A number sets the limit in seconds for each measurement; `--no-spin` leaves SPIN out.
+pub fn figure_16(palisade: &Palisade, arguments: &[String]) -> ExitCode {
+    let limit = limit(arguments, 10);
+    let spin = Spin::find(arguments);
     let mut table = Table::new(&[
         ("program", 32),
         ("threads", 7),
@@ -55,8 +59,20 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         ("states", 10),
         ("seconds", 9),
         ("MiB", 8),
+        ("pan states", 10),
+        ("pan s", 10),
+        ("pan/ours", 8),
+        ("Persist s", 9),
+        ("Trencher s", 10),
+        ("remarks", 0),
     ]);
-    let mut row = |name: &str, threads: u32, mode: &str, measured: &Measured| {
+    let mut row = |name: &str,
+                   threads: u32,
+                   mode: &str,
+                   measured: &Measured,
+                   verified: Option<&Result<Verified, String>>,
+                   others: [&str; 2]| {
+        let [pan_states, pan_seconds, pan_ratio] = pan::cells(verified, measured.seconds);
         table.row(&[
             name,
             &threads.to_string(),
@@ -66,6 +82,12 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
             &measured.states.to_string(),
             &measured.time(),
             &measured.mebibytes(),
+            &pan_states,
+            &pan_seconds,
+            &pan_ratio,
+            others[0],
+            others[1],
+            pan::remark(verified, &measured.verdict),
         ]);
     };
     let mut fits = Vec::new();
@@ -74,14 +96,25 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         for (mode, arguments) in MODES {
             let mut times = Vec::new();
             let mut states = Vec::new();
+            // SPIN goes beside the program itself, as far as it comes.
+            let mut spin = spin.as_ref().filter(|_| mode == "concrete");
             for threads in 2..=MOST_THREADS {
-                let Some(measured) =
-                    measure(palisade, file, place, threads - beside, arguments, limit)
-                else {
+                let Some(scaled) = Scaled::write(file, place, threads - beside) else {
+                    eprintln!("{name} with {threads} threads cannot be written");
+                    break;
+                };
+                let mut all = vec!["--criterion", "persistent"];
+                all.extend(arguments);
+                let Ok(measured) = check(palisade, &scaled.0, &all, limit) else {
                     eprintln!("{name} with {threads} threads cannot be measured");
                     break;
                 };
-                row(name, threads, mode, &measured);
+                let instrumented = ["--instrumented", "--criterion", "persistent"];
+                let verified = spin.map(|spin| spin.verify(palisade, &scaled.0, &instrumented));
+                if !matches!(&verified, Some(Ok(v)) if v.answer == Answer::Holds) {
+                    spin = None;
+                }
+                row(name, threads, mode, &measured, verified.as_ref(), ["", ""]);
                 if !measured.is_decided() {
                     break;
                 }
@@ -118,15 +151,16 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
             all.extend(arguments);
             if let Ok(measured) = check(palisade, &expected.file, &all, limit) {
                 let name = expected.name.trim_start_matches("persist/");
-                row(name, threads.unwrap_or(0), mode, &measured);
+                let others = ["persist_check_s", "trencher_check_s"].map(|c| expected.get(c));
+                row(name, threads.unwrap_or(0), mode, &measured, None, others);
             }
         }
     }
-    println!("\ngrowth with the number of threads:");
+    table.note("growth with the number of threads:");
     for fit in fits {
-        println!("  {fit}");
+        table.note(format!("  {fit}"));
     }
-    table.save("scaling");
+    table.save("persist-fig16");
     for (mode, _) in MODES {
         let of_mode: Vec<Series> = lines
             .iter()
@@ -141,39 +175,45 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
             _ => "Proving persistence: with the abstraction, from K = 2",
         };
         let axes = ("threads", "states");
-        plot(&format!("scaling-{mode}"), title, axes, false, &of_mode);
+        plot(
+            &format!("persist-fig16-{mode}"),
+            title,
+            axes,
+            false,
+            &of_mode,
+        );
     }
     ExitCode::SUCCESS
 }
 
-/// One program of a series, written to a scratch file.
-fn measure(
-    palisade: &Palisade,
-    file: &str,
-    place: &str,
-    copies: u32,
-    arguments: &[&str],
-    limit: Duration,
-) -> Option<Measured> {
-    let text = std::fs::read_to_string(house(file)).ok()?;
-    let (before, after) = text.split_once(place)?;
-    let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
-    let number = match place.ends_with(['[', ' ']) {
-        true => copies.to_string(),
-        // A thread that is written once.
-        false => format!("[{copies}]"),
-    };
-    let scaled: String = format!("{before}{place}{number}{after}")
-        .lines()
-        // What must never happen names the threads; persistence does not ask for it.
-        .filter(|line| !line.starts_with("never"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    let scratch = std::env::temp_dir().join(format!("palisade-scaling-{}.pal", std::process::id()));
-    std::fs::write(&scratch, scaled).ok()?;
-    let mut all = vec!["--criterion", "persistent"];
-    all.extend(arguments);
-    let measured = check(palisade, &scratch, &all, limit);
-    let _ = std::fs::remove_file(&scratch);
-    measured.ok()
+/// One program of a series, in a scratch file.
+struct Scaled(PathBuf);
+
+impl Drop for Scaled {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+impl Scaled {
+    fn write(file: &str, place: &str, copies: u32) -> Option<Scaled> {
+        let text = std::fs::read_to_string(house(file)).ok()?;
+        let (before, after) = text.split_once(place)?;
+        let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = match place.ends_with(['[', ' ']) {
+            true => copies.to_string(),
+            // A thread that is written once.
+            false => format!("[{copies}]"),
+        };
+        let scaled: String = format!("{before}{place}{number}{after}")
+            .lines()
+            // What must never happen names the threads; persistence does not ask for it.
+            .filter(|line| !line.starts_with("never"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let name = format!("palisade-scaled-{}.pal", std::process::id());
+        let scratch = std::env::temp_dir().join(name);
+        std::fs::write(&scratch, scaled).ok()?;
+        Some(Scaled(scratch))
+    }
 }
