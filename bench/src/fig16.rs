@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bench::output::{Series, Table, growth, plot};
+use bench::output::{Series, Table, fitted, fitted_seconds, plot};
 use bench::pan::{self, Answer, Spin, Verified};
 use bench::tool::Palisade;
 
@@ -121,14 +121,11 @@ pub fn figure_16(palisade: &Palisade, arguments: &[String]) -> ExitCode {
                 times.push((f64::from(threads), measured.seconds));
                 states.push((f64::from(threads), measured.states as f64));
             }
-            let fit = |points: &[(f64, f64)]| {
-                growth(points).map_or("too few points".to_owned(), |g| g.to_string())
-            };
             fits.push(format!(
                 "{name:20} {mode:9} up to {:2} threads; states {}; seconds {}",
                 times.len() + 1,
-                fit(&states),
-                fit(&times)
+                fitted(&states),
+                fitted_seconds(&times)
             ));
             lines.push((
                 mode,

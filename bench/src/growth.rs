@@ -1,22 +1,23 @@
 //! How time and states grow with the number of threads, of locations and of values: one series for each, in which nothing else grows.
 //!
-//! All programs satisfy all criteria, so all states must be seen. The static filter, which would dismiss some of them without a search, is off.
+//! All programs satisfy what is asked, so all states must be seen; for persistence two of them need a fence. The static filter, which would dismiss
+//! some of them without a search, is off.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use bench::output::{Series, Table, growth, plot};
+use bench::output::{Series, Table, fitted, fitted_seconds, plot};
 use bench::tool::Palisade;
 
 use crate::measure::{check, limit};
 
-/// What grows, what makes its programs, and the sizes.
-type Axis = (&'static str, fn(u32) -> String, &'static [u32]);
+/// What grows, what makes its programs (with a fence or without), and the sizes.
+type Axis = (&'static str, fn(u32, &str) -> String, &'static [u32]);
 
 const AXES: [Axis; 3] = [
-    ("threads", ticket_lock, &[2, 3, 4, 5, 6]),
-    ("locations", messages, &[4, 6, 8, 12, 16, 24, 32]),
-    ("values", copies, &[4, 8, 12, 16, 24, 32, 48, 64]),
+    ("threads", ticket_lock, &[2, 3, 4, 5, 6, 7]),
+    ("locations", messages, &[4, 8, 16, 24, 32, 48, 64, 96]),
+    ("values", copies, &[8, 16, 32, 48, 64, 96, 128, 192]),
 ];
 
 /// What is asked.
@@ -35,12 +36,9 @@ const QUESTIONS: [(&str, &[&str]); 3] = [
     ("robust, RA", &["--model", "ra", "--no-static-filter"]),
 ];
 
-/// Below that, starting the process is most of what is measured.
-const LEAST_SECONDS: f64 = 0.02;
-
 /// Prints the table, and the exponents. A number sets the limit in seconds for each measurement.
 pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
-    let limit = limit(arguments, 10);
+    let limit = limit(arguments, 5);
     let mut table = Table::new(&[
         ("growing", 10),
         ("N", 4),
@@ -56,9 +54,13 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     for (axis, text, sizes) in AXES {
         let (mut by_time, mut by_states) = (Vec::new(), Vec::new());
         for (question, flags) in QUESTIONS {
+            let fence = match flags.contains(&"persistent") {
+                true => "fence; ",
+                false => "",
+            };
             let (mut times, mut states) = (Vec::new(), Vec::new());
             for &size in sizes {
-                if let Err(error) = std::fs::write(&scratch, text(size)) {
+                if let Err(error) = std::fs::write(&scratch, text(size, fence)) {
                     eprintln!("cannot write {}: {error}", scratch.display());
                     return ExitCode::FAILURE;
                 }
@@ -86,18 +88,10 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
                 times.push((f64::from(size), measured.seconds));
                 states.push((f64::from(size), measured.states as f64));
             }
-            let measurable: Vec<_> = times
-                .iter()
-                .copied()
-                .filter(|t| t.1 > LEAST_SECONDS)
-                .collect();
-            let fit = |points: &[(f64, f64)]| {
-                growth(points).map_or("too few points".to_owned(), |growth| growth.to_string())
-            };
             fits.push(format!(
                 "{question:16} over {axis:10}: states {}; seconds {}",
-                fit(&states),
-                fit(&measurable)
+                fitted(&states),
+                fitted_seconds(&times)
             ));
             let series = |points| Series {
                 name: question.to_owned(),
@@ -126,9 +120,7 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         );
     }
     let _ = std::fs::remove_file(&scratch);
-    table.note(format!(
-        "growth as a power and as an exponential; seconds only from {LEAST_SECONDS} on, because a process takes milliseconds to start:"
-    ));
+    table.note("growth as a power and as an exponential:");
     for fit in fits {
         table.note(fit);
     }
@@ -137,7 +129,7 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
 }
 
 /// A ticket lock with so many threads, which write their names into what it guards.
-fn ticket_lock(threads: u32) -> String {
+fn ticket_lock(threads: u32, _: &str) -> String {
     format!(
         "const N = {threads};
 domain N + 2;
@@ -156,7 +148,7 @@ thread t[N] {{
 }
 
 /// A message of so many locations to two readers, who read it backwards and say that they did.
-fn messages(locations: u32) -> String {
+fn messages(locations: u32, fence: &str) -> String {
     let mut text = String::from("shared ack");
     for location in 0..locations {
         let _ = write!(text, ", x{location}");
@@ -165,7 +157,10 @@ fn messages(locations: u32) -> String {
     for location in 0..locations {
         let _ = writeln!(text, "  x{location} = 1;");
     }
-    text.push_str("  let r = ack;\n}\nthread reader[2] {\n  let r;\n");
+    let _ = writeln!(
+        text,
+        "  {fence}let r = ack;\n}}\nthread reader[2] {{\n  let r;"
+    );
     for location in (0..locations).rev() {
         let _ = writeln!(text, "  r = x{location};");
     }
@@ -174,7 +169,7 @@ fn messages(locations: u32) -> String {
 }
 
 /// A counter with so many values, somebody who copies it for ever, and somebody who looks at the copy.
-fn copies(values: u32) -> String {
+fn copies(values: u32, fence: &str) -> String {
     format!(
         "const N = {values};
 shared x, y;
@@ -183,7 +178,7 @@ thread writer {{
   while r < N {{ x = r; r = r + 1; }}
 }}
 thread copier {{
-  loop {{ let r = x; y = r; }}
+  loop {{ let r = x; y = r; {fence}}}
 }}
 thread reader {{
   loop {{ let r = y; }}

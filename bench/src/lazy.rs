@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use bench::output::{Series, Table, growth, plot, scatter};
+use bench::output::{Series, Table, fitted, fitted_seconds, growth, plot, scatter};
 use bench::pan::{self, Spin};
-use bench::tool::Palisade;
+use bench::tool::{Palisade, times};
 
 use crate::measure::{house, limit, shortest};
 
@@ -52,8 +52,7 @@ const SAID: &[(&str, u32, &str, Option<f64>)] = &[
     ("loop", 20, "CBMC", Some(515.0)),
 ];
 
-/// A figure: its name here, its title, the rows of Fig. 6 that it shows, its series with their sizes, and whether N is large enough for an axis of
-/// logarithms.
+/// A figure: its name here, its title, the rows of Fig. 6 that it shows, and its series with their sizes.
 struct Figure {
     name: &'static str,
     title: &'static str,
@@ -221,13 +220,10 @@ impl Figure {
             states.push((name, seen));
         }
         for ((name, seconds), (_, seen)) in times.iter().zip(&states) {
-            if let (Some(time), Some(space)) = (growth(seconds), growth(seen)) {
-                table.note(format!(
-                    "{name}: states grow like {space}; seconds like {time}"
-                ));
-                // Lamport's lock has N threads; the others are one program of size N.
-                fine &= *name == "lamport" || space.exponent <= 2.1;
-            }
+            let (space, time) = (fitted(seen), fitted_seconds(seconds));
+            table.note(format!("{name}: states {space}; seconds {time}"));
+            // Lamport's lock has N threads; the others are one program of size N.
+            fine &= *name == "lamport" || growth(seen).is_none_or(|g| g.exponent <= 2.1);
         }
         table.save(self.name);
         if !pairs.is_empty() {
@@ -329,7 +325,7 @@ fn measure(
         pan_ratio,
         paper.queries.map_or(String::new(), |n| n.to_string()),
         say(&|seconds| seconds.to_string(), "out of memory"),
-        say(&|seconds| format!("{:.0}", seconds / finished.seconds), "-"),
+        say(&|seconds| times(seconds, finished.seconds), "-"),
         match verdict == expected {
             true => String::new(),
             false => format!("should be {expected}"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use bench::tool::{Finished, Palisade, corpus, workspace};
+use bench::tool::{Finished, Palisade, corpus, times, workspace};
 
 /// What the tool said and took.
 pub struct Measured {
@@ -41,7 +41,7 @@ impl Measured {
 /// How other tools' seconds compare with ours.
 pub fn ratio(theirs: Option<f64>, ours: &Measured) -> String {
     match theirs {
-        Some(theirs) if ours.is_decided() => format!("{:.0}", theirs / ours.seconds),
+        Some(theirs) if ours.is_decided() => times(theirs, ours.seconds),
         _ => String::new(),
     }
 }

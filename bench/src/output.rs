@@ -155,6 +155,24 @@ pub fn growth(points: &[(f64, f64)]) -> Option<Growth> {
     })
 }
 
+/// How a series of states grows, for a table.
+pub fn fitted(points: &[(f64, f64)]) -> String {
+    // Two points lie on every curve.
+    match growth(points) {
+        Some(growth) if points.len() > 2 => growth.to_string(),
+        _ => "too few points".to_owned(),
+    }
+}
+
+/// Below that, starting the process is most of what is measured.
+const LEAST_SECONDS: f64 = 0.02;
+
+/// How a series of seconds grows, for a table: only those that say something.
+pub fn fitted_seconds(points: &[(f64, f64)]) -> String {
+    let long = points.iter().copied().filter(|p| p.1 > LEAST_SECONDS);
+    fitted(&long.collect::<Vec<_>>())
+}
+
 /// The slope of the best line through the points, and R².
 fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = points.len() as f64;

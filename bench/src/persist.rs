@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use bench::output::{Series, Table, scatter};
 use bench::pan::{self, Spin};
-use bench::tool::Palisade;
+use bench::tool::{Palisade, times};
 
 use crate::expected::expected;
 use crate::measure::{check, fences, house, limit, ratio};
@@ -121,7 +121,7 @@ pub fn table_1(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         let [pan_states, pan_seconds, pan_ratio] = pan::cells(verified.as_ref(), checked.seconds);
         let count = |found: &(f64, Option<u64>)| found.1.map_or("-".to_owned(), |n| n.to_string());
         let ratio = |theirs: u32, found: &(f64, Option<u64>)| match found.1 {
-            Some(_) => format!("{:.0}", f64::from(theirs) / found.0),
+            Some(_) => times(f64::from(theirs), found.0),
             None => String::new(),
         };
         table.row(&[

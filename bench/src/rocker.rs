@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use bench::output::{Series, Table, scatter};
 use bench::pan::{self, Spin};
-use bench::tool::Palisade;
+use bench::tool::{Palisade, times};
 
 use crate::measure::{Measured, check, house, limit};
 
@@ -115,20 +115,18 @@ pub fn figure_7(palisade: &Palisade, arguments: &[String]) -> ExitCode {
             ra.states.to_string(),
             ra.time(),
             format!("{rocker_seconds:.1}"),
-            format!("{:.0}", rocker_seconds / ra.seconds),
+            times(rocker_seconds, ra.seconds),
             sc.time(),
             alone_seconds,
             alone_ratio,
             format!("{sc_seconds:.1}"),
-            format!("{:.0}", sc_seconds / sc.seconds),
+            times(sc_seconds, sc.seconds),
             tso.verdict.clone(),
             tso.time(),
             pan_seconds,
             pan_ratio,
             trencher_seconds.map_or("-".to_owned(), |theirs| format!("{theirs:.1}")),
-            trencher_seconds.map_or(String::new(), |theirs| {
-                format!("{:.0}", theirs / tso.seconds)
-            }),
+            trencher_seconds.map_or(String::new(), |theirs| times(theirs, tso.seconds)),
             remarks.join("; "),
         ]);
     }

@@ -27,6 +27,14 @@ pub struct Finished {
     pub status: Option<i32>,
 }
 
+/// How often our seconds fit into theirs, for a table.
+pub fn times(theirs: f64, ours: f64) -> String {
+    match theirs / ours {
+        factor if factor < 9.95 => format!("{factor:.1}"),
+        factor => format!("{factor:.0}"),
+    }
+}
+
 /// Runs a command to its end, or to the time limit.
 pub fn run(command: &mut Command, limit: Duration) -> std::io::Result<Finished> {
     let begin = Instant::now();
@@ -84,8 +92,14 @@ pub struct Palisade {
 }
 
 impl Palisade {
-    /// Builds the command like a user would (release), and remembers where it is.
+    /// Builds the command like a user would (release), and remembers where it is. The variable `PALISADE` names another build to be measured.
     pub fn build() -> Result<Palisade, String> {
+        if let Some(binary) = std::env::var_os("PALISADE").map(PathBuf::from) {
+            return match binary.is_file() {
+                true => Ok(Palisade { binary }),
+                false => Err(format!("PALISADE: there is no {}", binary.display())),
+            };
+        }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
             .args(["build", "--release", "--quiet", "--package", "palisade"])

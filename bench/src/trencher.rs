@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use bench::output::{Series, Table, scatter};
 use bench::pan::{self, Spin};
-use bench::tool::Palisade;
+use bench::tool::{Palisade, times};
 
 use crate::measure::{check, corpus_or_house, fences, limit};
 
@@ -152,7 +152,7 @@ pub fn table_2(palisade: &Palisade, arguments: &[String]) -> ExitCode {
             format!("{:.1}", row.spin + row.verifier),
             format!("{:.1}", row.real),
             match row.real > 0.0 {
-                true => format!("{:.0}", row.real / fence_seconds),
+                true => times(row.real, fence_seconds),
                 false => String::new(),
             },
             remarks.join("; "),
