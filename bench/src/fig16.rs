@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bench::output::{Series, Table, fitted, fitted_seconds, plot};
-use bench::pan::{self, Answer, Spin, Verified};
 use bench::tool::Palisade;
+use bench::verifier::{self, Answer, Spin, Verified};
 
 use crate::expected::expected;
 use crate::measure::{Measured, check, house, limit};
@@ -72,7 +72,7 @@ pub fn figure_16(palisade: &Palisade, arguments: &[String]) -> ExitCode {
                    measured: &Measured,
                    verified: Option<&Result<Verified, String>>,
                    others: [&str; 2]| {
-        let [pan_states, pan_seconds, pan_ratio] = pan::cells(verified, measured.seconds);
+        let [pan_states, pan_seconds, pan_ratio] = verifier::cells(verified, measured.seconds);
         table.row(&[
             name,
             &threads.to_string(),
@@ -87,7 +87,7 @@ pub fn figure_16(palisade: &Palisade, arguments: &[String]) -> ExitCode {
             &pan_ratio,
             others[0],
             others[1],
-            pan::remark(verified, &measured.verdict),
+            verifier::remark(verified, &measured.verdict),
         ]);
     };
     let mut fits = Vec::new();

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bench::output::{Series, Table, fitted, fitted_seconds, growth, plot, scatter};
-use bench::pan::{self, Spin};
 use bench::tool::{Palisade, times};
+use bench::verifier::{self, Spin};
 
 use crate::measure::{house, limit, shortest};
 
@@ -305,7 +305,7 @@ fn measure(
     };
     let instrumented = ["--instrumented", "--criterion", "robust"];
     let verified = spin.map(|spin| spin.verify(palisade, file, &instrumented));
-    let [pan_states, pan_seconds, pan_ratio] = pan::cells(verified.as_ref(), finished.seconds);
+    let [pan_states, pan_seconds, pan_ratio] = verifier::cells(verified.as_ref(), finished.seconds);
     let say = |what: &dyn Fn(f64) -> String, none: &str| {
         let each = paper.seconds.iter().map(|(tool, seconds)| {
             let said = seconds.map_or(none.to_owned(), what);

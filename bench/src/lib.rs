@@ -2,5 +2,5 @@
 
 pub mod output;
 mod page;
-pub mod pan;
 pub mod tool;
+pub mod verifier;

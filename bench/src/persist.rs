@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use bench::output::{Series, Table, scatter};
-use bench::pan::{self, Spin};
 use bench::tool::{Palisade, times};
+use bench::verifier::{self, Spin};
 
 use crate::expected::expected;
 use crate::measure::{check, fences, house, limit, ratio};
@@ -104,10 +104,12 @@ pub fn table_1(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         if ours.1.is_none() || ours_robust.1.is_none() {
             remarks.push("no optimal set within the limit");
         }
-        remarks.extend(match pan::remark(verified.as_ref(), &checked.verdict) {
-            "" => None,
-            remark => Some(remark),
-        });
+        remarks.extend(
+            match verifier::remark(verified.as_ref(), &checked.verdict) {
+                "" => None,
+                remark => Some(remark),
+            },
+        );
         // What was not decided took the whole limit: it has no ratio.
         if ours.1.is_some() {
             persist.push((f64::from(theirs.1), ours.0));
@@ -118,7 +120,8 @@ pub fn table_1(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         if let Some(Ok(verified)) = &verified {
             by_pan.push((verified.build + verified.seconds, checked.seconds));
         }
-        let [pan_states, pan_seconds, pan_ratio] = pan::cells(verified.as_ref(), checked.seconds);
+        let [pan_states, pan_seconds, pan_ratio] =
+            verifier::cells(verified.as_ref(), checked.seconds);
         let count = |found: &(f64, Option<u64>)| found.1.map_or("-".to_owned(), |n| n.to_string());
         let ratio = |theirs: u32, found: &(f64, Option<u64>)| match found.1 {
             Some(_) => times(f64::from(theirs), found.0),

@@ -6,8 +6,8 @@
 use std::process::ExitCode;
 
 use bench::output::{Series, Table, scatter};
-use bench::pan::{self, Spin};
 use bench::tool::{Palisade, times};
+use bench::verifier::{self, Spin};
 
 use crate::measure::{Measured, check, house, limit};
 
@@ -98,8 +98,8 @@ pub fn figure_7(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         if ra.verdict != if robust { "holds" } else { "violated" } {
             remarks.push("Rocker says otherwise");
         }
-        remarks.push(pan::remark(alone.as_ref(), &sc.verdict));
-        remarks.push(pan::remark(instrumented.as_ref(), &tso.verdict));
+        remarks.push(verifier::remark(alone.as_ref(), &sc.verdict));
+        remarks.push(verifier::remark(instrumented.as_ref(), &tso.verdict));
         remarks.retain(|remark| !remark.is_empty());
         fine &= ra.is_decided() && tso.is_decided();
         rocker.push((rocker_seconds, ra.seconds));
@@ -107,8 +107,8 @@ pub fn figure_7(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         if let Some(Ok(verified)) = &instrumented {
             by_pan.push((verified.build + verified.seconds, tso.seconds));
         }
-        let [_, alone_seconds, alone_ratio] = pan::cells(alone.as_ref(), sc.seconds);
-        let [_, pan_seconds, pan_ratio] = pan::cells(instrumented.as_ref(), tso.seconds);
+        let [_, alone_seconds, alone_ratio] = verifier::cells(alone.as_ref(), sc.seconds);
+        let [_, pan_seconds, pan_ratio] = verifier::cells(instrumented.as_ref(), tso.seconds);
         table.row(&[
             name.rsplit('/').next().unwrap_or(name).to_owned(),
             ra.verdict.clone(),

@@ -5,8 +5,8 @@
 use std::process::ExitCode;
 
 use bench::output::{Series, Table, scatter};
-use bench::pan::{self, Spin};
 use bench::tool::{Palisade, times};
+use bench::verifier::{self, Spin};
 
 use crate::measure::{check, corpus_or_house, fences, limit};
 
@@ -123,10 +123,12 @@ pub fn table_2(palisade: &Palisade, arguments: &[String]) -> ExitCode {
             Some(_) => remarks.push(format!("the paper has {} fences", row.fences)),
             None => remarks.push("no optimal set".to_owned()),
         }
-        remarks.extend(match pan::remark(verified.as_ref(), &checked.verdict) {
-            "" => None,
-            remark => Some(remark.to_owned()),
-        });
+        remarks.extend(
+            match verifier::remark(verified.as_ref(), &checked.verdict) {
+                "" => None,
+                remark => Some(remark.to_owned()),
+            },
+        );
         fine &= checked.is_decided() && fences.is_some();
         if let Some(Ok(verified)) = &verified {
             by_pan.push((verified.build + verified.seconds, checked.seconds));
@@ -135,7 +137,8 @@ pub fn table_2(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         if row.real > 0.0 {
             real.push((row.real, fence_seconds));
         }
-        let [pan_states, pan_seconds, pan_ratio] = pan::cells(verified.as_ref(), checked.seconds);
+        let [pan_states, pan_seconds, pan_ratio] =
+            verifier::cells(verified.as_ref(), checked.seconds);
         table.row(&[
             name,
             checked.verdict.clone(),
