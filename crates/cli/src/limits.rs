@@ -1,5 +1,6 @@
 //! Limits of time and memory: as the user writes them, and as the machine has them.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -57,15 +58,27 @@ pub fn held() -> u64 {
 
 /// A line such as `MemAvailable:   123 kB`, in bytes.
 fn field_in_kib(path: &Path, name: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = report_of_the_system(path)?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib * 1024)
 }
 
+/// What a file says that the operating system writes while it is read. Such files do not know their size; asking for much at once spares
+/// many small reads, which a search of milliseconds would notice.
+fn report_of_the_system(path: &Path) -> Option<String> {
+    let mut text = Vec::with_capacity(1 << 13);
+    std::fs::File::open(path)
+        .ok()?
+        .take(1 << 20)
+        .read_to_end(&mut text)
+        .ok()?;
+    String::from_utf8(text).ok()
+}
+
 /// What the control groups that we are in leave, from the innermost to the root.
 fn control_group(own: u64) -> Option<u64> {
-    let membership = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let membership = report_of_the_system(Path::new("/proc/self/cgroup"))?;
     let mut least = None;
     for line in membership.lines() {
         let mut parts = line.splitn(3, ':');
@@ -83,13 +96,13 @@ fn control_group(own: u64) -> Option<u64> {
         };
         let mut directory = PathBuf::from(format!("{root}{path}"));
         while directory.starts_with(root) {
-            if let (Some(limit), Some(used)) = (
-                number_in(&directory.join(limit)),
-                number_in(&directory.join(used)),
-            ) {
-                let rest = limit.saturating_sub(used) + own;
-                least = Some(least.map_or(rest, |l: u64| l.min(rest)));
-            }
+            // Without a limit there is `max`, or a number beyond all memory: then it does not matter what is used.
+            let limit = number_in(&directory.join(limit)).filter(|&limit| limit < 1 << 56);
+            let rest = limit.and_then(|limit| {
+                let used = number_in(&directory.join(used))?;
+                Some(limit.saturating_sub(used) + own)
+            });
+            least = [least, rest].into_iter().flatten().min();
             if !directory.pop() {
                 break;
             }
@@ -99,12 +112,12 @@ fn control_group(own: u64) -> Option<u64> {
 }
 
 fn number_in(path: &Path) -> Option<u64> {
-    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+    report_of_the_system(path)?.trim().parse().ok()
 }
 
 /// `ulimit -v`. Address space is used up faster than memory: stacks and arenas are reserved whole.
 fn address_space() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let text = report_of_the_system(Path::new("/proc/self/limits"))?;
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("Max address space"))?;

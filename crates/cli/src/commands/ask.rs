@@ -16,29 +16,33 @@ use palisade_report::{
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// Set by Ctrl-C (and by a request to terminate): searches stop, and answer what they can.
-static CANCEL: LazyLock<&'static AtomicBool> = LazyLock::new(|| {
-    static FLAG: AtomicBool = AtomicBool::new(false);
-    static TIMES: AtomicUsize = AtomicUsize::new(0);
-    let installed = ctrlc::set_handler(|| {
-        FLAG.store(true, Ordering::Relaxed);
-        // Somebody who asks twice does not want to wait.
-        if TIMES.fetch_add(1, Ordering::Relaxed) > 0 {
-            std::process::exit(130);
-        }
-    });
-    // Without a handler Ctrl-C ends the process at once, which is no tragedy.
-    let _ = installed;
-    &FLAG
+static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
+    use signal_hook::{consts, flag};
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let signals = [
+        consts::SIGINT,
+        consts::SIGTERM,
+        #[cfg(unix)]
+        consts::SIGHUP,
+    ];
+    for signal in signals {
+        // In this order: the first time the flag is not set yet. Somebody who asks twice does not want to wait.
+        let twice = flag::register_conditional_shutdown(signal, 130, Arc::clone(&cancelled));
+        let once = flag::register(signal, Arc::clone(&cancelled));
+        // Without a handler Ctrl-C ends the process at once, which is no tragedy.
+        let _ = (twice, once);
+    }
+    cancelled
 });
 
 /// What Ctrl-C sets.
 pub fn cancel() -> &'static AtomicBool {
-    *CANCEL
+    &CANCEL
 }
 
 /// Does something for one FILE. A bug of ours must not cost the answers about the others.
@@ -254,8 +258,10 @@ fn is_decided(report: &FileReport) -> bool {
 
 /// How many threads there are in all.
 fn threads(search: &SearchArgs) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    search.jobs.map_or(cores, usize::from)
+    // Looked up once: the operating system takes its time to tell.
+    static CORES: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+    search.jobs.map_or_else(|| *CORES, usize::from)
 }
 
 /// The options of a search, as the flags say.
