@@ -13,7 +13,7 @@ use palisade_lang::{Program, RegisterId};
 use palisade_threads::{LocalId, View};
 
 use crate::reach::{Beyond, Buffer, Buffers, TsoSpace};
-use crate::sc::{Observer, ScSpace};
+use crate::sc::{Observed, Observer, ScSpace};
 use crate::search::search;
 use crate::state::Frame;
 use crate::tso::attack::{AttackSpace, Layout, Phase, role};
@@ -233,8 +233,7 @@ impl Observer for Nothing {
         &self,
         _frame: &Frame<'_>,
         _view: &mut View<'_>,
-        _row: &[u32],
-        _deadlock: bool,
+        _state: Observed<'_>,
         _out: &mut Successors<'_>,
     ) {
     }

@@ -11,7 +11,7 @@ use palisade_memory::{Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, LocalId, View};
 
 use crate::run::{Run, events, replay, step};
-use crate::sc::{Observer, ScSpace, execute};
+use crate::sc::{Observed, Observer, ScSpace, execute};
 use crate::search::search;
 use crate::state::Frame;
 use crate::{Answer, Control, Criterion, Model, Options, Verdict};
@@ -107,11 +107,10 @@ impl Observer for Races {
         &self,
         frame: &Frame<'_>,
         view: &mut View<'_>,
-        row: &[u32],
-        _deadlock: bool,
+        state: Observed<'_>,
         out: &mut Successors<'_>,
     ) {
-        for (first, _) in self.races(frame, view, row) {
+        for (first, _) in self.races(frame, view, state.row) {
             out.report(first.location.0.into());
         }
     }

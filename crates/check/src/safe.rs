@@ -6,7 +6,7 @@ use palisade_memory::{Pattern, PatternKind, Witness};
 use palisade_threads::View;
 
 use crate::run::{events, name_copies, replay};
-use crate::sc::{Observer, ScSpace, is_deadlock};
+use crate::sc::{Observed, Observer, ScSpace, is_deadlock};
 use crate::search::search;
 use crate::state::Frame;
 use crate::{Answer, Control, Criterion, Model, Options, Verdict};
@@ -22,11 +22,10 @@ impl Observer for Safety {
         &self,
         frame: &Frame<'_>,
         view: &mut View<'_>,
-        row: &[u32],
-        deadlock: bool,
+        state: Observed<'_>,
         out: &mut Successors<'_>,
     ) {
-        frame.true_nevers(view, row, deadlock, |index| out.report(index as u64));
+        frame.true_nevers(view, state, |index| out.report(index as u64));
     }
 
     fn error(&self, code: usize, transition: u32, label: u64, out: &mut Successors<'_>) {

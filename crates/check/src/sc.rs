@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use palisade_explore::{Space, Successors};
 use palisade_lang::{LocationId, Program, ProgramError, Value};
-use palisade_threads::{ActionKind, Effect, Footprint, LocalId, Status, View};
+use palisade_threads::{ActionKind, Effect, LocalId, Status, StepOutcome, View};
 
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
-use crate::state::Frame;
+use crate::state::{Frame, Standings};
 
 /// What one step did to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,15 +68,25 @@ pub fn execute(
     Ok(Some(access))
 }
 
+/// A state, and what is known about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Observed<'a> {
+    /// The state.
+    pub row: &'a [u32],
+    /// How each running thread stands.
+    pub standings: &'a Standings,
+    /// No thread can move and not all have ended.
+    pub deadlock: bool,
+}
+
 /// What is looked for in each state.
 pub trait Observer: Sync {
-    /// Looks at a state before it is expanded. `deadlock`: no thread can move and not all have ended.
+    /// Looks at a state while it is expanded.
     fn observe(
         &self,
         frame: &Frame<'_>,
         view: &mut View<'_>,
-        row: &[u32],
-        deadlock: bool,
+        state: Observed<'_>,
         out: &mut Successors<'_>,
     );
 
@@ -148,17 +158,19 @@ impl StepLabel {
 pub struct ScWorker<'t> {
     view: View<'t>,
     row: Vec<u32>,
+    standings: Standings,
 }
 
 impl<O: Observer> ScSpace<'_, '_, O> {
-    fn threads_to_explore(&self, view: &mut View<'_>, row: &[u32]) -> u64 {
+    fn threads_to_explore(&self, view: &mut View<'_>, row: &[u32], standings: &Standings) -> u64 {
         if !self.partial_order {
             return u64::MAX;
         }
         let watched = self.observer.watched_writes() | self.frame.never_reads;
-        persistent_set(self.frame, view, row, |view, instance| {
-            let (code, local) = (self.frame.codes[instance], LocalId(row[instance]));
-            view.next_footprint(code, local).writes & watched == 0
+        let codes = &self.frame.codes;
+        persistent_set(self.frame, view, row, standings, |view, instance| {
+            let footprints = view.footprints_from(codes[instance], &standings.each[instance]);
+            footprints.next.writes & watched == 0
         })
     }
 }
@@ -172,32 +184,22 @@ pub(crate) fn persistent_set(
     frame: &Frame<'_>,
     view: &mut View<'_>,
     row: &[u32],
+    standings: &Standings,
     mut invisible: impl FnMut(&mut View<'_>, usize) -> bool,
 ) -> u64 {
-    let count = frame.thread_count();
-    if count >= 64 {
+    if standings.each.len() >= 64 {
         return u64::MAX;
     }
-    let mut running = 0u64;
-    let mut reducible = 0u64;
-    let mut next = [Footprint::default(); 64];
-    let mut future = [Footprint::default(); 64];
-    for instance in 0..count {
-        let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-        let standing = view.standing(code, local);
-        if standing.actions == 0 {
-            continue;
+    let running = standings.running;
+    let mut reducible = standings.reducible;
+    for instance in bits(standings.reducible) {
+        if !invisible(view, instance) {
+            reducible &= !(1 << instance);
         }
-        running |= 1 << instance;
-        next[instance] = standing.next;
-        future[instance] = standing.future;
-        // A block that cannot be finished keeps all others out: entering it is never independent.
-        let can_be_reduced = !standing.may_close_loop
-            && !standing.visible
-            && !standing.enters_block
-            && invisible(view, instance);
-        reducible |= u64::from(can_be_reduced) << instance;
     }
+    let footprints = |view: &View<'_>, instance: usize| {
+        *view.footprints_from(frame.codes[instance], &standings.each[instance])
+    };
     let mut best = running;
     let mut best_first = 0;
     let mut candidates = reducible;
@@ -209,14 +211,19 @@ pub(crate) fn persistent_set(
         while work != 0 {
             let member = work.trailing_zeros() as usize;
             work &= work - 1;
+            let next = footprints(view, member).next;
             let mut outside = running & !set;
             while outside != 0 {
                 let other = outside.trailing_zeros() as usize;
                 outside &= outside - 1;
-                if next[member].conflicts(future[other]) {
+                if next.conflicts(footprints(view, other).future) {
                     set |= 1 << other;
                     work |= 1 << other;
                 }
+            }
+            // A set with a member that cannot be reduced is of no use.
+            if set & !reducible != 0 {
+                break;
             }
         }
         if set & !reducible != 0 {
@@ -234,6 +241,15 @@ pub(crate) fn persistent_set(
         }
     }
     best
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = set.trailing_zeros();
+        set &= set.wrapping_sub(1);
+        (bit < u64::BITS).then_some(bit as usize)
+    })
 }
 
 /// Whether a thread can take a step, as far as memory is concerned.
@@ -295,6 +311,7 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
         ScWorker {
             view: self.frame.threads.view(),
             row: Vec::new(),
+            standings: Standings::default(),
         }
     }
 
@@ -312,29 +329,36 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
         let frame = self.frame;
         let view = &mut worker.view;
         view.begin_state();
-        let atomic = frame.atomic_thread(view, row);
+        frame.standings(view, row, &mut worker.standings);
+        let standings = &worker.standings;
+        let atomic = match standings.atomic {
+            true => standings.each.iter().position(|standing| standing.atomic),
+            false => None,
+        };
         let set = match atomic {
             Some(_) => 0,
-            None => self.threads_to_explore(view, row),
+            None => self.threads_to_explore(view, row, standings),
         };
         let mut moved = false;
-        for instance in 0..frame.thread_count() {
+        for (instance, standing) in standings.each.iter().enumerate() {
             let chosen = match atomic {
                 Some(only) => only == instance,
                 None => set >> (instance % 64) & 1 == 1,
             };
+            if !chosen {
+                continue;
+            }
+            let group = frame.group_of[instance];
             // Two interchangeable threads in the same local state do the same.
-            let twin = frame.group_of[instance].is_some_and(|group| {
+            let twin = group.is_some_and(|group| {
                 instance > frame.groups[group][0] && row[instance] == row[instance - 1]
             });
-            if !chosen || twin {
+            if twin {
                 continue;
             }
             let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-            let standing = *view.standing(code, local);
             let point = standing.point().map_or(0, |p| p.0);
             for action in 0..standing.actions as usize {
-                let taken = view.action_from(code, &standing, action);
                 let label = |outcome| {
                     StepLabel {
                         component: instance,
@@ -343,26 +367,24 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
                     }
                     .encode(point)
                 };
-                let access = match execute(frame, view, row, taken.kind) {
-                    Ok(Some(access)) => access,
-                    Ok(None) => continue,
-                    Err(_) => {
-                        moved = true;
-                        self.observer.error(code, taken.transition, label(0), out);
-                        continue;
-                    }
+                let read = |location| row[frame.component(location)];
+                let step = view.step_from(code, local, standing, action, read);
+                let written = match step.outcome {
+                    StepOutcome::Goes(written) => written,
+                    StepOutcome::Waits => continue,
+                    StepOutcome::Errs => None,
                 };
                 moved = true;
-                if let ActionKind::Error(_) = taken.kind {
-                    self.observer.error(code, taken.transition, label(0), out);
+                if standing.may_err {
+                    let taken = view.action_from(code, standing, action);
+                    let errs = step.outcome == StepOutcome::Errs;
+                    if errs || matches!(taken.kind, ActionKind::Error(_)) {
+                        self.observer.error(code, taken.transition, label(0), out);
+                    }
                 }
-                let written = access
-                    .written
-                    .map(|(location, value)| (frame.component(location), view.value_id(value)));
-                let read = access.read.unwrap_or(0);
-                let nexts = view.resume_from(code, local, &standing, action, read);
-                for (outcome, next) in nexts.iter().enumerate() {
-                    if frame.group_of[instance].is_some() {
+                let written = written.map(|(location, value)| (frame.component(location), value));
+                for (outcome, next) in view.nexts(code, &step).iter().enumerate() {
+                    if group.is_some() {
                         worker.row.clear();
                         worker.row.extend_from_slice(row);
                         worker.row[instance] = next.0;
@@ -380,7 +402,12 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
             }
         }
         let deadlock = !moved && is_deadlock(frame, view, row);
-        self.observer.observe(frame, view, row, deadlock, out);
+        let state = Observed {
+            row,
+            standings,
+            deadlock,
+        };
+        self.observer.observe(frame, view, state, out);
     }
 
     fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {

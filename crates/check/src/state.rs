@@ -7,9 +7,25 @@ use palisade_lang::{
     Address, BinaryOp, CopyRef, Expr, LabelRef, LocationId, Never, PointId, Program, ProgramError,
     StateAtom, Value,
 };
-use palisade_threads::{LocalId, Settings, Status, Threads, View, visit_state_atoms};
+use palisade_threads::{LocalId, Settings, Standing, Status, Threads, View, visit_state_atoms};
 
 use crate::Reductions;
+use crate::sc::Observed;
+
+/// How the running threads stand, one by one and at a glance.
+#[derive(Debug, Default)]
+pub struct Standings {
+    /// One by one.
+    pub each: Vec<Standing>,
+    /// Those that have actions. This and the next two are a bit for each thread, of use up to 64 threads; of more, some share a bit.
+    pub running: u64,
+    /// Those of which [`Standing::may_be_reduced`].
+    pub reducible: u64,
+    /// Those at a label that some `never` mentions.
+    pub at_labels: u64,
+    /// Some thread is inside `atomic`.
+    pub atomic: bool,
+}
 
 /// The part of a search that every model shares: the threads' automata, the layout of a row, symmetry, and the `never`s.
 ///
@@ -131,22 +147,17 @@ impl<'p> Frame<'p> {
     pub fn true_nevers(
         &self,
         view: &mut View<'_>,
-        row: &[u32],
-        deadlock: bool,
+        state: Observed<'_>,
         mut found: impl FnMut(usize),
     ) {
         if self.nevers.is_empty() {
             return;
         }
         // Most states are far from what is forbidden: a glance at where the threads stand dismisses them.
-        let mut at_labels = 0u64;
-        for (instance, &code) in self.codes.iter().enumerate().take(64) {
-            let mentioned = view.standing(code, LocalId(row[instance])).mentioned;
-            at_labels |= u64::from(mentioned) << instance;
-        }
-        for (index, never) in self.nevers.iter().enumerate() {
-            if self.needs_at[index] & !at_labels == 0
-                && self.holds(view, row, &never.condition, deadlock)
+        let at_labels = state.standings.at_labels;
+        for (index, (needed, never)) in self.needs_at.iter().zip(&self.nevers).enumerate() {
+            if needed & !at_labels == 0
+                && self.holds(view, state.row, &never.condition, state.deadlock)
             {
                 found(index);
             }
@@ -254,6 +265,30 @@ impl<'p> Frame<'p> {
             let group = &self.groups[group];
             row[group[0]..group[0] + group.len()].sort_unstable();
         }
+    }
+
+    /// How the running threads stand.
+    #[inline]
+    pub fn standings(&self, view: &mut View<'_>, row: &[u32], standings: &mut Standings) {
+        let (mut running, mut reducible, mut at_labels, mut atomic) = (0, 0, 0, false);
+        standings.each.clear();
+        standings
+            .each
+            .extend(
+                (self.codes.iter().zip(row).enumerate()).map(|(instance, (&code, &local))| {
+                    let standing = *view.standing(code, LocalId(local));
+                    let bit = |is: bool| u64::from(is) << (instance % 64);
+                    running |= bit(standing.actions > 0);
+                    reducible |= bit(standing.may_be_reduced);
+                    at_labels |= bit(standing.mentioned);
+                    atomic |= standing.atomic;
+                    standing
+                }),
+            );
+        standings.running = running;
+        standings.reducible = reducible & running;
+        standings.at_labels = at_labels;
+        standings.atomic = atomic;
     }
 
     /// The thread that is inside `atomic`, if there is one: only it moves.

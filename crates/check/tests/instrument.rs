@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use palisade_check::sc::{Observer, ScSpace};
+use palisade_check::sc::{Observed, Observer, ScSpace};
 use palisade_check::state::Frame;
 use palisade_check::{
     Control, Criterion, Model, Options, Reductions, Verdict, attacks, check, instrument,
@@ -50,11 +50,10 @@ impl Observer for Goal {
         &self,
         frame: &Frame<'_>,
         view: &mut View<'_>,
-        row: &[u32],
-        deadlock: bool,
+        state: Observed<'_>,
         out: &mut Successors<'_>,
     ) {
-        if frame.holds(view, row, &frame.nevers[0].condition, deadlock) {
+        if frame.holds(view, state.row, &frame.nevers[0].condition, state.deadlock) {
             out.report(0);
         }
     }

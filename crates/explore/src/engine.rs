@@ -17,7 +17,7 @@ use crate::shard::Shard;
 use crate::space::{Emitted, Space, Successors};
 use crate::states::States;
 use crate::task::Task;
-use crate::team::{Leader, Team, lock};
+use crate::team::{Leader, Team, lock, lock_soon};
 use crate::walk::{Callback, Limits, Progress, Reason, Stats};
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
@@ -27,8 +27,10 @@ use std::time::{Duration, Instant};
 
 /// Records for one shard that are inserted at once.
 const BATCH: usize = 128;
-/// From this many states on, a level is walked by all threads.
-const PARALLEL: u64 = 1024;
+/// From this many states on, a level is walked by all threads …
+const PARALLEL: u64 = 128;
+/// … once there was one with this many: starting threads takes longer than walking a few states.
+const HIRE: u64 = 1024;
 /// With this many states, the packing is fitted to what was seen.
 const FIT: u64 = 1 << 16;
 /// From this many states on, memory is dearer than the time for another change of the packing.
@@ -79,9 +81,21 @@ struct Sender {
     waiting: u64,
     /// Shards that have got new states, a bit for each.
     grown: u64,
+    /// New states that are not yet counted for all.
+    new: u64,
     recent: Recent,
     /// Whether to use `recent`: not while there are few states, which are in some cache anyway.
     remember: bool,
+}
+
+/// How many more bits than its numbers need a component gets: a change of packing costs as much as there are states, so what seems to
+/// grow gets more than it needs now. A component with a handful of numbers is a flag, or a short enumeration.
+fn spare_bits(bits: u32, states: u64) -> u32 {
+    match bits {
+        0..=3 => 0,
+        _ if states >= MANY => 1,
+        _ => 2,
+    }
 }
 
 /// The numbers of the bits that are set.
@@ -93,9 +107,12 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A shard, away from the cache lines of its neighbours.
+/// Something that several threads change, away from the cache lines of its neighbours.
 #[repr(align(128))]
-pub(crate) struct Slot(pub(crate) Mutex<Shard>);
+pub(crate) struct Alone<T>(pub(crate) T);
+
+/// A shard that threads take turns with.
+pub(crate) type Slot = Alone<Mutex<Shard>>;
 
 /// Tells the caller how far the walk is. Only the thread that called has one.
 pub(crate) struct Reporter<'a> {
@@ -137,7 +154,7 @@ pub(crate) struct Engine<'a, S: Space> {
     pub(crate) shards: Box<[Slot]>,
     task: RwLock<Task>,
     /// The next chunk of the task.
-    cursor: AtomicUsize,
+    cursor: Alone<AtomicUsize>,
     /// What was begun but has to be done after the packing has changed.
     leftovers: Mutex<Vec<Span>>,
     /// For every component the largest number that did not fit.
@@ -167,7 +184,7 @@ impl<'a, S: Space> Engine<'a, S> {
         // Begin generously: a change of packing is cheap only in bulk. It is fitted later.
         let generous = (64 / width.max(1)).clamp(1, 8) as u32;
         let layout = Arc::new(Layout::new(&vec![generous; width]));
-        let slot = |number| Slot(Mutex::new(Shard::new(Arc::clone(&layout), number)));
+        let slot = |number| Alone(Mutex::new(Shard::new(Arc::clone(&layout), number)));
         Engine {
             space,
             jobs,
@@ -181,7 +198,7 @@ impl<'a, S: Space> Engine<'a, S> {
             stop: AtomicU8::new(0),
             shards: (0..SHARDS as u32).map(slot).collect(),
             task: RwLock::new(Task::new(layout)),
-            cursor: AtomicUsize::new(0),
+            cursor: Alone(AtomicUsize::new(0)),
             leftovers: Mutex::new(Vec::new()),
             too_large: Mutex::new(vec![0; width]),
             pause: AtomicBool::new(false),
@@ -355,12 +372,14 @@ impl<'a, S: Space> Engine<'a, S> {
     fn begin(&self, leader: &mut Walker<S::Worker>) {
         loop {
             let layout = Arc::clone(&self.read_task().layout);
+            leader.emitted.clear();
             let mut out = Successors::new(&[], &[], 0, &layout, &mut leader.emitted);
             self.space.initial(&mut leader.worker, &mut out);
             if leader.emitted.too_large.is_empty() {
                 let inserted = self
                     .send(&mut leader.emitted, &mut leader.sender, &layout)
                     .and_then(|()| self.flush(&mut leader.sender));
+                self.count_new(&mut leader.sender);
                 if inserted.is_err() {
                     self.stop(Reason::Memory);
                 }
@@ -406,9 +425,9 @@ impl<'a, S: Space> Engine<'a, S> {
             {
                 let mut task = self.task.write().unwrap_or_else(PoisonError::into_inner);
                 task.assign(level, spans);
-                self.cursor.store(0, Relaxed);
+                self.cursor.0.store(0, Relaxed);
             }
-            if self.jobs > 1 && states >= PARALLEL {
+            if self.jobs > 1 && (states >= HIRE || states >= PARALLEL && !team.is_empty()) {
                 if team.is_empty() {
                     hire();
                 }
@@ -422,7 +441,7 @@ impl<'a, S: Space> Engine<'a, S> {
                 return;
             }
             // A number did not fit: change the packing and do the rest.
-            let next = self.cursor.load(Relaxed);
+            let next = self.cursor.0.load(Relaxed);
             let task = self.read_task();
             spans.extend((next..task.chunks()).filter_map(|number| task.chunk(number)));
             drop(task);
@@ -445,7 +464,7 @@ impl<'a, S: Space> Engine<'a, S> {
             walker.sender.recent.fit(&task.layout);
         }
         while !self.pause.load(Relaxed) {
-            let next = self.cursor.fetch_add(1, Relaxed);
+            let next = self.cursor.0.fetch_add(1, Relaxed);
             let Some(span) = task.chunk(next) else {
                 break;
             };
@@ -461,6 +480,7 @@ impl<'a, S: Space> Engine<'a, S> {
         if self.flush(&mut walker.sender).is_err() {
             self.stop(Reason::Memory);
         }
+        self.count_new(&mut walker.sender);
         self.grown
             .fetch_or(std::mem::take(&mut walker.sender.grown), Relaxed);
         self.transitions
@@ -488,8 +508,10 @@ impl<'a, S: Space> Engine<'a, S> {
     ) -> Result<(), Full> {
         let layout = &*task.layout;
         let words = layout.words();
-        lock(&self.shards[span.shard].0).read(span.range.clone(), &mut walker.chunk);
+        lock_soon(&self.shards[span.shard].0).read(span.range.clone(), &mut walker.chunk);
+        walker.emitted.clear();
         for (i, index) in span.range.clone().enumerate() {
+            let before = walker.emitted.used();
             let base = &walker.chunk[i * words..(i + 1) * words];
             let key = layout.unpack(base, &mut walker.row);
             let row = &walker.row[..];
@@ -503,15 +525,16 @@ impl<'a, S: Space> Engine<'a, S> {
                     range: index..span.range.end,
                 };
                 lock(&self.leftovers).push(rest);
-                return Ok(());
+                walker.emitted.truncate(before);
+                break;
             }
-            walker.transitions += (walker.emitted.records().len() / (words + 1)) as u64;
             if !walker.emitted.reports.is_empty() {
                 self.note_reports(walker, task.level);
             }
-            self.send(&mut walker.emitted, &mut walker.sender, layout)?;
         }
-        Ok(())
+        walker.transitions += (walker.emitted.records().len() / (words + 1)) as u64;
+        // All at once: while one record is looked at, others are on their way from memory.
+        self.send(&mut walker.emitted, &mut walker.sender, layout)
     }
 
     #[cold]
@@ -594,9 +617,15 @@ impl<'a, S: Space> Engine<'a, S> {
         Ok(())
     }
 
+    /// Lets everybody know how many new states a thread has found.
+    fn count_new(&self, sender: &mut Sender) {
+        self.states
+            .fetch_add(std::mem::take(&mut sender.new), Relaxed);
+    }
+
     fn flush_shard(&self, sender: &mut Sender, shard: usize) -> Result<(), Full> {
         let outgoing = &mut sender.outgoing[shard];
-        let mut part = lock(&self.shards[shard].0);
+        let mut part = lock_soon(&self.shards[shard].0);
         let before = part.len();
         let result = part.insert(outgoing, &self.budget);
         // Also without memory for all of them, some may have been inserted.
@@ -605,7 +634,7 @@ impl<'a, S: Space> Engine<'a, S> {
         outgoing.clear();
         if new > 0 {
             sender.grown |= 1 << shard;
-            self.states.fetch_add(u64::from(new), Relaxed);
+            sender.new += u64::from(new);
         }
         result
     }
@@ -618,6 +647,7 @@ impl<'a, S: Space> Engine<'a, S> {
         task: &Task,
         reporter: Option<&mut Reporter<'_>>,
     ) {
+        self.count_new(&mut walker.sender);
         self.expanded
             .fetch_add(std::mem::take(&mut walker.ticks), Relaxed);
         if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
@@ -665,19 +695,15 @@ impl<'a, S: Space> Engine<'a, S> {
     fn widen(&self) -> Result<(), Full> {
         let mut too_large = lock(&self.too_large);
         let states = self.states.load(Relaxed);
-        let mut largest = vec![0; self.space.width()];
+        let mut used = vec![0; self.space.width()];
         if states >= FIT {
-            self.measure(&mut largest);
+            self.measure(&mut used);
         }
         let layout = Arc::clone(&self.read_task().layout);
-        let bits: Vec<u32> = (too_large.iter().zip(&largest).zip(layout.bits()))
-            .map(|((&new, &old), bits)| {
-                let spare = u32::from(new > 0 && states < MANY);
-                let need = bits_of(new) + spare;
-                // A component with a handful of numbers is a flag, or a short enumeration.
-                let growing = old >= 8 && states < MANY;
-                let soon = bits_of(old.saturating_add(if growing { old } else { old / 4 }));
-                bits.max(need).max(soon).min(u32::BITS)
+        let bits: Vec<u32> = (too_large.iter().zip(&used).zip(layout.bits()))
+            .map(|((&new, &used), bits)| {
+                let need = bits_of(new).max(used);
+                bits.max(need + spare_bits(need, states)).min(u32::BITS)
             })
             .collect();
         too_large.fill(0);
@@ -689,9 +715,11 @@ impl<'a, S: Space> Engine<'a, S> {
 
     /// Changes the packing to what the states so far need.
     fn fit(&self) {
-        let mut largest = vec![0; self.space.width()];
-        self.measure(&mut largest);
-        let bits: Vec<u32> = largest.into_iter().map(bits_of).collect();
+        let mut bits = vec![0; self.space.width()];
+        self.measure(&mut bits);
+        for bits in &mut bits {
+            *bits = (*bits + spare_bits(*bits, FIT)).min(u32::BITS);
+        }
         let layout = Layout::new(&bits);
         if layout.bytes() < self.read_task().layout.bytes() {
             // Without memory for it, the walk has stopped.
@@ -699,9 +727,9 @@ impl<'a, S: Space> Engine<'a, S> {
         }
     }
 
-    fn measure(&self, largest: &mut [u32]) {
+    fn measure(&self, bits: &mut [u32]) {
         for slot in &self.shards {
-            lock(&slot.0).measure(largest);
+            lock(&slot.0).measure(bits);
         }
     }
 

@@ -197,7 +197,7 @@ impl Layout {
 
     /// Changes one component of a packed row with this key and returns the new key; none, and nothing
     /// changed, if the number does not fit.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn patch(
         &self,
         words: &mut [u64],

@@ -4,7 +4,7 @@ use crate::pack::Layout;
 use std::sync::Arc;
 
 /// Successors that a thread remembers having sent.
-const RECENT: usize = 1 << 14;
+const RECENT: usize = 1 << 13;
 
 /// Successors that were sent lately and need not be sent again. Most states are found several times, and
 /// often soon after each other: two steps that do not depend on each other, in both orders.

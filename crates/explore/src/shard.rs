@@ -7,7 +7,7 @@
 
 use crate::budget::{Budget, Full};
 use crate::line::{SLOTS, equal, prefetch};
-use crate::pack::{Layout, hash_of};
+use crate::pack::{Layout, bits_of, hash_of};
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
@@ -182,7 +182,7 @@ struct Table {
     pages: Vec<Vec<Pair>>,
     /// Number of buckets; even.
     buckets: u32,
-    /// How many buckets the first growth beyond a page adds. It is different in every shard: they all have
+    /// How many buckets the first growth beyond [`SMALL`] adds. It is different in every shard: they all have
     /// about the same number of states, and should not all be nearly empty at the same time.
     first_growth: u32,
     /// The bits of an entry that are the index.
@@ -190,6 +190,8 @@ struct Table {
 }
 
 const BUCKETS_PER_PAGE: u32 = (PAGE_BYTES / size_of::<Bucket>()) as u32;
+/// Up to this many buckets a table is small: a power of four times two.
+const SMALL: u32 = 2048;
 const PAIRS_PER_PAGE: u32 = BUCKETS_PER_PAGE / 2;
 
 impl Table {
@@ -286,7 +288,7 @@ impl Shard {
         let table = Table {
             pages: Vec::new(),
             buckets: 0,
-            first_growth: BUCKETS_PER_PAGE / 3 * (number % 64 + 1) / 64 / 2 * 2 + 2,
+            first_growth: SMALL * (number % 64 + 1) / 64 / 2 * 2,
             index_mask: 0xff,
         };
         Shard {
@@ -443,13 +445,13 @@ impl Shard {
     #[cold]
     fn grow_table(&mut self, need: u64, budget: &Budget) -> Result<(), Full> {
         let table = &mut self.table;
-        // Twice as large while it is small, then by two thirds: all states are entered anew each time.
+        // Twice as large each time, and more while it is small: all states are entered anew.
         let mut buckets = u64::from(table.buckets);
         while Table::room(buckets) < need {
-            buckets += match buckets.cmp(&u64::from(BUCKETS_PER_PAGE)) {
-                Ordering::Less => buckets.max(2),
+            buckets += match buckets.cmp(&u64::from(SMALL)) {
+                Ordering::Less if buckets >= 8 => buckets * 3,
                 Ordering::Equal => u64::from(table.first_growth),
-                Ordering::Greater => buckets / 3 * 2,
+                Ordering::Less | Ordering::Greater => buckets.max(2),
             };
         }
         // 26 bits of index leave 6 for the tag; with 64 shards that is 4 billion states.
@@ -550,16 +552,21 @@ impl Shard {
         Ok(())
     }
 
-    /// Raises `largest` to the largest number of every component.
-    pub(crate) fn measure(&self, largest: &mut [u32]) {
-        let mut row = vec![0; largest.len()];
+    /// Raises `bits` to the bits that the numbers of every component need.
+    pub(crate) fn measure(&self, bits: &mut [u32]) {
+        // What is a one in any number needs its bit: no need to look at numbers one by one.
+        let mut ones = vec![0; self.store.words];
         let mut state = vec![0; self.store.words];
         for index in 0..self.store.len {
             self.store.read(index, &mut state);
-            self.layout.unpack(&state, &mut row);
-            for (largest, &number) in largest.iter_mut().zip(&row) {
-                *largest = number.max(*largest);
+            for (ones, word) in ones.iter_mut().zip(&state) {
+                *ones |= word;
             }
+        }
+        let mut row = vec![0; bits.len()];
+        self.layout.unpack(&ones, &mut row);
+        for (bits, &ones) in bits.iter_mut().zip(&row) {
+            *bits = bits_of(ones).max(*bits);
         }
     }
 }

@@ -69,7 +69,8 @@ pub fn for_each_successor<S: Space>(
     }
 }
 
-/// What one expansion has produced. Belongs to a walking thread and is used again and again.
+/// What some expansions have produced: records of all of them, everything else of the last one. Belongs to a walking thread and is used again
+/// and again.
 #[derive(Default)]
 pub(crate) struct Emitted {
     /// Records of successors: the key, then the words of the packed row. Only the first [`Emitted::used`]
@@ -96,8 +97,23 @@ impl Emitted {
         }
     }
 
-    fn clear(&mut self) {
+    /// Forgets all records.
+    pub(crate) fn clear(&mut self) {
         self.used = 0;
+    }
+
+    /// Where the next record begins.
+    pub(crate) fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Forgets the records from there on.
+    pub(crate) fn truncate(&mut self, used: usize) {
+        self.used = used;
+    }
+
+    /// Another row is expanded; its records come behind those that there are.
+    fn begin(&mut self) {
         self.too_large.clear();
         self.reports.clear();
         self.labels.clear();
@@ -160,7 +176,7 @@ impl<'a> Successors<'a> {
         layout: &'a Layout,
         out: &'a mut Emitted,
     ) -> Self {
-        out.clear();
+        out.begin();
         Successors {
             row,
             base,
@@ -205,7 +221,8 @@ impl<'a> Successors<'a> {
     ///
     /// # Panics
     /// If there is no such component, or while the initial rows are pushed.
-    #[inline]
+    // Always: where the changes are written down in the call, the loop over them goes away.
+    #[inline(always)]
     pub fn patch(&mut self, label: u64, changes: &[(usize, u32)]) {
         assert_eq!(
             self.row.len(),
@@ -220,6 +237,7 @@ impl<'a> Successors<'a> {
         match (&mut *words, self.base) {
             ([a], [x]) => *a = *x,
             ([a, b], [x, y]) => (*a, *b) = (*x, *y),
+            ([a, b, c], [x, y, z]) => (*a, *b, *c) = (*x, *y, *z),
             (words, base) => words.copy_from_slice(base),
         }
         let mut key = self.key;

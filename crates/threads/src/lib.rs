@@ -23,8 +23,10 @@
 //! ```
 
 mod action;
+mod by_number;
 mod control;
 mod kept;
+mod steps;
 mod table;
 mod view;
 
@@ -36,8 +38,9 @@ use palisade_lang::{Instance, PointId, Program, ThreadId, Value};
 pub use action::{Action, ActionKind, Effect, Update};
 use control::Control;
 pub use control::{Footprint, visit_state_atoms};
+pub use steps::{Step, StepOutcome};
 use table::{LocalTable, ValueTable};
-pub use view::{Standing, View};
+pub use view::{Footprints, Standing, View};
 
 /// A local state of a thread's code. Copies of the same code share their local states. Numbers are given in the order of discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,10 +1,12 @@
 //! One searching thread's window on the automata: what it has asked, and what was found.
 
-use palisade_lang::{Op, PointId, RegisterId, Thread, Value};
+use palisade_lang::{LocationId, Op, PointId, RegisterId, Thread, Value};
 use rustc_hash::FxHashMap;
 
-use crate::action::{Action, ActionKind, action_of, evaluate, footprint_of, local_step};
+use crate::action::{Action, ActionKind, Effect, action_of, evaluate, footprint_of, local_step};
+use crate::by_number::ByNumber;
 use crate::control::{Footprint, written_register};
+use crate::steps::{Nexts, Step, StepOutcome, Steps};
 use crate::table::STOPPED;
 use crate::{LocalId, Status, Threads, read, write};
 
@@ -18,6 +20,8 @@ const REMEMBERED_LOCALS: usize = 1 << 19;
 pub struct View<'t> {
     threads: &'t Threads<'t>,
     memories: Vec<Memory>,
+    /// Some of the memories is too large.
+    full: bool,
     values: Vec<Value>,
     small_values: Vec<u32>,
     other_values: FxHashMap<Value, u32>,
@@ -31,8 +35,24 @@ struct Memory {
     /// By local id: 0 if not known, else one more than the index into `locals`.
     known: Vec<u32>,
     locals: Vec<Standing>,
+    footprints: Vec<Footprints>,
     actions: Vec<RememberedAction>,
+    steps: Steps,
     nexts: Vec<LocalId>,
+}
+
+impl Memory {
+    /// Remembers successors; where they stand in `nexts`.
+    fn keep(&mut self, found: &[LocalId]) -> (u32, u32) {
+        let begin = self.nexts.len() as u32;
+        self.nexts.extend_from_slice(found);
+        (begin, self.nexts.len() as u32)
+    }
+
+    fn is_full(&self) -> bool {
+        let most = self.locals.len().max(self.nexts.len() / 4);
+        most.max(self.steps.len() / 16) > REMEMBERED_LOCALS
+    }
 }
 
 /// What is known about a local state.
@@ -54,6 +74,18 @@ pub struct Standing {
     pub visible: bool,
     /// Whether it is at a label that some `never` mentions.
     pub mentioned: bool,
+    /// Whether one of the actions is an error of the program, or may become one with the value that it reads.
+    pub may_err: bool,
+    /// Whether putting off all other threads for a step from here is worth a thought: it does not go back in the code, is not visible, and does
+    /// not enter `atomic`. (A block that cannot be finished keeps all others out: entering it is never independent.)
+    pub may_be_reduced: bool,
+    /// Where it stands in `footprints`.
+    index: u32,
+}
+
+/// What a thread may touch.
+#[derive(Clone, Copy, Debug)]
+pub struct Footprints {
     /// What the next step may touch (of all actions; for the beginning of `atomic`, of the whole block).
     pub next: Footprint,
     /// What the thread may touch from here on.
@@ -72,39 +104,7 @@ impl Standing {
 struct RememberedAction {
     action: Action,
     /// By value read (0 where nothing is read): where the successors stand in `nexts`.
-    resumes: Resumes,
-}
-
-/// The successors by value read. Few values are usual, so a list is searched; where there are many, a map.
-#[derive(Debug, Default)]
-struct Resumes {
-    few: Vec<(Value, u32, u32)>,
-    many: Option<Box<FxHashMap<Value, (u32, u32)>>>,
-}
-
-impl Resumes {
-    const FEW: usize = 6;
-
-    #[inline]
-    fn find(&self, value: Value) -> Option<(u32, u32)> {
-        if let Some(many) = &self.many {
-            return many.get(&value).copied();
-        }
-        let entry = self.few.iter().find(|entry| entry.0 == value)?;
-        Some((entry.1, entry.2))
-    }
-
-    fn insert(&mut self, value: Value, begin: u32, end: u32) {
-        if self.few.len() < Self::FEW {
-            self.few.push((value, begin, end));
-            return;
-        }
-        let few = &self.few;
-        let many = self
-            .many
-            .get_or_insert_with(|| Box::new(few.iter().map(|&(v, b, e)| (v, (b, e))).collect()));
-        many.insert(value, (begin, end));
-    }
+    resumes: ByNumber<(u32, u32)>,
 }
 
 #[derive(Debug, Default)]
@@ -119,6 +119,7 @@ impl<'t> View<'t> {
         View {
             threads,
             memories: threads.codes.iter().map(|_| Memory::default()).collect(),
+            full: false,
             values: Vec::new(),
             small_values: vec![u32::MAX; SMALL_VALUES],
             other_values: Default::default(),
@@ -187,13 +188,24 @@ impl View<'_> {
     /// What the next step may touch (of all actions; for the beginning of `atomic`, of the whole block).
     #[inline]
     pub fn next_footprint(&mut self, code: usize, local: LocalId) -> Footprint {
-        self.standing(code, local).next
+        self.footprints(code, local).next
     }
 
     /// What the thread may touch from here on.
     #[inline]
     pub fn future_footprint(&mut self, code: usize, local: LocalId) -> Footprint {
-        self.standing(code, local).future
+        self.footprints(code, local).future
+    }
+
+    fn footprints(&mut self, code: usize, local: LocalId) -> &Footprints {
+        let index = self.standing(code, local).index;
+        &self.memories[code].footprints[index as usize]
+    }
+
+    /// What a thread may touch; for somebody who has asked for the [`Standing`] since the last [`View::begin_state`].
+    #[inline]
+    pub fn footprints_from(&self, code: usize, standing: &Standing) -> &Footprints {
+        &self.memories[code].footprints[standing.index as usize]
     }
 
     /// Whether a step from here may go back in the code.
@@ -264,6 +276,75 @@ impl View<'_> {
         &self.memories[code].nexts[begin as usize..end as usize]
     }
 
+    /// What an action does when it reads the value with the number that `read` says for a location. For somebody who has asked for the
+    /// [`Standing`] since the last [`View::begin_state`].
+    #[inline]
+    pub fn step_from(
+        &mut self,
+        code: usize,
+        local: LocalId,
+        standing: &Standing,
+        action: usize,
+        read: impl FnOnce(LocationId) -> u32,
+    ) -> Step {
+        let index = standing.first_action as usize + action;
+        match self.memories[code].steps.find(index, read) {
+            Ok(step) => step,
+            Err(number) => self.find_step(code, local, index, number),
+        }
+    }
+
+    /// Where the thread can be after a step.
+    #[inline]
+    pub fn nexts<'a>(&'a self, code: usize, step: &'a Step) -> &'a [LocalId] {
+        match &step.nexts {
+            Nexts::One(next) => std::slice::from_ref(next),
+            Nexts::Range(begin, end) => &self.memories[code].nexts[*begin as usize..*end as usize],
+        }
+    }
+
+    #[cold]
+    fn find_step(&mut self, code: usize, local: LocalId, action: usize, read: u32) -> Step {
+        let kind = self.memories[code].actions[action].action.kind;
+        let value = if kind.reads() { self.value(read) } else { 0 };
+        let outcome = match kind {
+            ActionKind::Wait {
+                relation,
+                value: right,
+                ..
+            } if !relation.holds(value, right) => StepOutcome::Waits,
+            ActionKind::Store {
+                location, value, ..
+            } => StepOutcome::Goes(Some((location, self.value_id(value)))),
+            ActionKind::Rmw {
+                location, update, ..
+            } => match update.effect(self.threads.program.domain, value) {
+                Err(_) => StepOutcome::Errs,
+                Ok(Effect::Blocks) => StepOutcome::Waits,
+                Ok(Effect::Fails) => StepOutcome::Goes(None),
+                Ok(Effect::Writes(new)) => StepOutcome::Goes(Some((location, self.value_id(new)))),
+            },
+            _ => StepOutcome::Goes(None),
+        };
+        let mut nexts = Nexts::Range(0, 0);
+        if let StepOutcome::Goes(_) = outcome {
+            let found = self.successors(code, local, action, value);
+            nexts = match found[..] {
+                [only] => Nexts::One(only),
+                _ => {
+                    let (begin, end) = self.memories[code].keep(&found);
+                    Nexts::Range(begin, end)
+                }
+            };
+            self.scratch.found = found;
+        }
+        let step = Step { outcome, nexts };
+        let memory = &mut self.memories[code];
+        memory.steps.insert(action, read, step);
+        self.full |= memory.is_full();
+        step
+    }
+
     /// The number of a value, to be stored in a row.
     #[inline]
     pub fn value_id(&mut self, value: Value) -> u32 {
@@ -317,18 +398,21 @@ impl View<'_> {
         &self.memories[code].locals[index as usize]
     }
 
-    /// Forgets everything that is remembered of a code. Only [`View::begin_state`] calls it, so that indices stay good within a state.
-    fn forget(&mut self, code: usize) {
-        self.memories[code] = Memory::default();
-    }
-
     /// To be called before a global state is expanded: the only moment at which remembered steps may be dropped to save memory.
     #[inline]
     pub fn begin_state(&mut self) {
-        for code in 0..self.memories.len() {
-            let memory = &self.memories[code];
-            if memory.locals.len().max(memory.nexts.len() / 4) > REMEMBERED_LOCALS {
-                self.forget(code);
+        if self.full {
+            self.forget();
+        }
+    }
+
+    /// Forgets what is remembered of the codes of which too much is. Only [`View::begin_state`] calls it, so that indices stay good within a state.
+    #[cold]
+    fn forget(&mut self) {
+        self.full = false;
+        for memory in &mut self.memories {
+            if memory.is_full() {
+                *memory = Memory::default();
             }
         }
     }
@@ -356,7 +440,7 @@ impl View<'_> {
         let point = self.load_registers(code, local);
         let memory = &mut self.memories[code];
         let first_action = memory.actions.len();
-        let mut next = Footprint::default();
+        let (mut next, mut future) = (Footprint::default(), Footprint::default());
         let mut entry = Standing {
             point,
             status: Status::Stopped,
@@ -365,8 +449,9 @@ impl View<'_> {
             may_close_loop: false,
             visible: false,
             mentioned: false,
-            next,
-            future: Footprint::default(),
+            may_err: false,
+            may_be_reduced: false,
+            index: memory.locals.len() as u32,
             first_action: first_action as u32,
             actions: 0,
         };
@@ -380,7 +465,7 @@ impl View<'_> {
             entry.may_close_loop = control.may_close_loop[point.index()];
             entry.visible = control.visible[point.index()];
             entry.mentioned = control.mentioned[point.index()];
-            entry.future = control.future[point.index()];
+            future = control.future[point.index()];
             for index in control.outgoing(point) {
                 let transition = &thread.transitions[index];
                 let Some(kind) = action_of(threads.program, transition, &self.registers) else {
@@ -392,15 +477,15 @@ impl View<'_> {
                 };
                 next = next.union(footprint);
                 entry.enters_block |= kind == ActionKind::AtomicBegin;
+                entry.may_err |= matches!(kind, ActionKind::Error(_) | ActionKind::Rmw { .. });
                 memory.actions.push(RememberedAction {
                     action: Action {
                         kind,
                         transition: index as u32,
                     },
-                    resumes: Resumes::default(),
+                    resumes: ByNumber::default(),
                 });
             }
-            entry.next = next;
             // Two guards with the same error (`if 1 / 0 == 1`) are one error.
             let actions = &mut memory.actions;
             let mut errors = Vec::new();
@@ -417,17 +502,25 @@ impl View<'_> {
                 at += 1;
             }
             entry.actions = (actions.len() - first_action) as u32;
+            for remembered in &actions[first_action..] {
+                let kind = remembered.action.kind;
+                let reads = kind.location().filter(|_| kind.reads());
+                memory.steps.add_action(reads);
+            }
+            entry.may_be_reduced = !(entry.may_close_loop || entry.visible || entry.enters_block);
         } else {
             // A thread that stopped inside `atomic` keeps everybody out for good: where it stopped is remembered as its only value.
             let table = read(&threads.codes[code].locals);
             entry.atomic = table.get(local).1 == [1];
         }
-        let index = memory.locals.len() as u32;
+        let index = entry.index;
         memory.locals.push(entry);
+        memory.footprints.push(Footprints { next, future });
         if memory.known.len() <= local.0 as usize {
             memory.known.resize(local.0 as usize + 1, 0);
         }
         memory.known[local.0 as usize] = index + 1;
+        self.full |= memory.is_full();
         index
     }
 
@@ -439,6 +532,23 @@ impl View<'_> {
         action_index: usize,
         value: Value,
     ) -> (u32, u32) {
+        let found = self.successors(code, local, action_index, value);
+        let memory = &mut self.memories[code];
+        let range = memory.keep(&found);
+        memory.actions[action_index].resumes.insert(value, range);
+        self.full |= memory.is_full();
+        self.scratch.found = found;
+        range
+    }
+
+    /// Where the thread can be after an action that read `value`; to be given back to `scratch.found`.
+    fn successors(
+        &mut self,
+        code: usize,
+        local: LocalId,
+        action_index: usize,
+        value: Value,
+    ) -> Vec<LocalId> {
         let threads = self.threads;
         let thread: &Thread = &threads.program.threads[code];
         let action = self.memories[code].actions[action_index].action;
@@ -467,15 +577,7 @@ impl View<'_> {
             self.settle(code, transition.to, registers.clone(), &mut found);
         }
         self.registers = registers;
-        let memory = &mut self.memories[code];
-        let begin = memory.nexts.len() as u32;
-        memory.nexts.extend_from_slice(&found);
-        let end = memory.nexts.len() as u32;
-        memory.actions[action_index]
-            .resumes
-            .insert(value, begin, end);
-        self.scratch.found = found;
-        (begin, end)
+        found
     }
 
     /// Runs local steps from `point` until every branch stands where it must stop.

@@ -37,7 +37,7 @@ use palisade_memory::{Event, EventKind, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, Footprint, LocalId, View};
 
 use crate::run::{Run, push_tso_events, replay, step};
-use crate::sc::{Observer, ScSpace, execute};
+use crate::sc::{Observed, Observer, ScSpace, execute};
 use crate::search::search_within;
 use crate::state::{Frame, same_code};
 use crate::tso::delayed::{Candidates, Other, candidates};
@@ -426,11 +426,10 @@ impl Observer for Fragility {
         &self,
         frame: &Frame<'_>,
         view: &mut View<'_>,
-        row: &[u32],
-        _deadlock: bool,
+        state: Observed<'_>,
         out: &mut Successors<'_>,
     ) {
-        for pattern in self.patterns(frame, view, row) {
+        for pattern in self.patterns(frame, view, state.row) {
             out.report(kind_of(frame, &pattern));
         }
     }

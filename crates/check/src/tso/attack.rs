@@ -11,7 +11,7 @@ use super::guide::Guide;
 use super::overtake::overtaking_loads;
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::sc::{StepLabel, execute, persistent_set};
-use crate::state::Frame;
+use crate::state::{Frame, Standings};
 
 /// What part of `τ1 · isu(st_A) · τ2 · ld_A · τ3` a row belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +135,7 @@ pub(crate) struct AttackSpace<'f, 'p> {
 pub(crate) struct Worker<'t> {
     view: View<'t>,
     row: Vec<u32>,
+    standings: Standings,
 }
 
 impl<'f, 'p> AttackSpace<'f, 'p> {
@@ -286,7 +287,11 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
         let set = match inside {
             Some(_) => 0,
             None if self.partial_order => {
-                persistent_set(frame, &mut worker.view, row, |view, instance| {
+                let Worker {
+                    view, standings, ..
+                } = worker;
+                frame.standings(view, row, standings);
+                persistent_set(frame, view, row, standings, |view, instance| {
                     !self.may_attack_now(view, row, instance)
                 })
             }
@@ -709,6 +714,7 @@ impl<'f> Space for AttackSpace<'f, '_> {
         Worker {
             view: self.frame.threads.view(),
             row: Vec::new(),
+            standings: Standings::default(),
         }
     }
 

@@ -25,7 +25,7 @@ use rustc_hash::FxHashSet;
 use super::delayed::{Candidates, Other, candidates};
 use super::values::possible_values;
 use crate::run::{Run, events, push_tso_events, replay, step};
-use crate::sc::{Observer, ScSpace, execute};
+use crate::sc::{Observed, Observer, ScSpace, execute};
 use crate::search::search;
 use crate::state::Frame;
 use crate::{Answer, Control, Criterion, Model, Options, Verdict};
@@ -455,11 +455,10 @@ impl Observer for Triangles {
         &self,
         frame: &Frame<'_>,
         view: &mut View<'_>,
-        row: &[u32],
-        _deadlock: bool,
+        state: Observed<'_>,
         out: &mut Successors<'_>,
     ) {
-        for race in self.races(frame, view, row) {
+        for race in self.races(frame, view, state.row) {
             out.report(kind_of(frame, &race));
         }
     }
