@@ -232,6 +232,58 @@ fn other_repairs_are_found_and_written() {
     assert_eq!(palisade(&["check", &file]).code, 0);
 }
 
+#[test]
+fn accesses_of_automata_are_locked_or_fenced() {
+    let files = Files::new();
+    let text = "thread a\ninitial p\n  transition p q write 1 0 # mine\n  transition q r read v 1\nend\n\
+                thread b\ninitial p\ntransition p q write 1 1\ntransition q r read v 0\nend\n";
+    for (kind, word) in [("rmw", " lock"), ("order", " mfence")] {
+        let file = files.file("sb.txt", text);
+        let line = json(0, &["--repairs", kind, "--write", &file]);
+        assert_eq!(line["cost"], 2);
+        assert_eq!(line["fences"][0]["repair"], kind);
+        assert!(read(&file).contains(word) && read(&file).contains("mine"));
+        assert_eq!(palisade(&["check", &file]).code, 0, "{}", read(&file));
+    }
+}
+
+#[test]
+fn what_a_language_cannot_say_is_refused() {
+    let files = Files::new();
+    let litmus = files.file(
+        "sb.litmus",
+        "X86 SB\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0)\n",
+    );
+    let automaton = files.file(
+        "w.txt",
+        "thread a\ninitial p\ntransition p q write 1 0\nend\n",
+    );
+    let toy = files.file("w.tpl", "global x;\nfn a {\n  x.store(1);\n}\n");
+    for (arguments, said) in [
+        (
+            &["--repairs=rmw", &litmus][..],
+            "cannot rewrite litmus tests",
+        ),
+        (
+            &["--repairs=fence,order", &litmus],
+            "cannot rewrite litmus tests",
+        ),
+        (&["--write", &litmus], "cannot be written into litmus tests"),
+        (
+            &["--repairs=order", &toy],
+            "which Rocker's language does not have",
+        ),
+        (
+            &["--model=ra", "--repairs=rmw", &automaton],
+            "meant for `--model tso`",
+        ),
+    ] {
+        let done = palisade(&[&["fence"], arguments].concat());
+        assert_eq!(done.code, 2, "{arguments:?}: {}", done.stdout);
+        assert!(done.stderr.contains(said), "{arguments:?}: {}", done.stderr);
+    }
+}
+
 /// A program with many states: at a limit there is no answer, but a set that is known to be enough.
 #[test]
 fn at_a_limit_only_what_is_confirmed() {

@@ -8,7 +8,8 @@ use palisade_check::{Control, Criterion, Model, Options, Verdict, check};
 use palisade_fence::{
     Bounds, Candidates, CostFile, Costs, FenceResult, Fences, Kinds, RepairSet, Wishes, fences,
 };
-use palisade_lang::{Program, Repair};
+use palisade_lang::print::to_trencher;
+use palisade_lang::{Language, ParseOptions, Program, Repair, Source, parse};
 use palisade_testkit::{Shape, program, random_sketch};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -344,6 +345,43 @@ fn other_repairs() {
         300,
     );
     random_programs(Model::Ra, Criterion::Robust, &ra, RMW, 600);
+}
+
+/// In automata accesses are locked, and stores get a fence behind them.
+#[test]
+fn other_repairs_of_automata() {
+    let shape = Shape {
+        accesses: 4,
+        threads: (2, 2),
+        ..SMALL
+    };
+    for criterion in [Criterion::Robust, Criterion::Trf, Criterion::Persistent] {
+        let options = Options::new(Model::Tso, criterion);
+        let mut seen = Seen::default();
+        let mut seed = 0;
+        while seen.programs < 300 {
+            seed += 1;
+            let Ok(text) = to_trencher(&program(&random_sketch(seed, &shape).to_string())) else {
+                continue;
+            };
+            let reading = ParseOptions {
+                language: Some(Language::Trencher),
+                ..ParseOptions::default()
+            };
+            let parsed = parse(&Source::new("a.txt", text.clone()), &reading).expect("it parses");
+            let kinds = Kinds {
+                fence: seed % 4 == 0,
+                rmw: seed % 4 != 1,
+                order: seed % 4 != 2,
+            };
+            let candidates = Candidates::new(&parsed.program, kinds, &Costs::Unit);
+            if candidates.all().len() <= 9 {
+                agree(&mut seen, &candidates, &options, &text);
+            }
+        }
+        println!("{criterion:?}: {seen:?} of {seed}");
+        assert!(seen.needed * 20 >= seen.programs, "{seen:?}");
+    }
 }
 
 /// A load that becomes a read-modify-write may do harm even under TSO.

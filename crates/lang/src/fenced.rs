@@ -1,6 +1,6 @@
 //! Fences and other repairs written into the user's own text, with comments and layout kept.
 
-use crate::program::{Language, Op, PlaceId, PlaceKind, PointId, Program};
+use crate::program::{Language, Op, PlaceId, PlaceKind, Program, ThreadId};
 use crate::repair::Repair;
 use crate::source::Span;
 
@@ -16,6 +16,11 @@ pub fn fenced_text(program: &Program, places: &[PlaceId]) -> Result<String, Stri
 /// The program's text with these repairs: what [`Program::repaired`] does to the program, done to its text.
 pub fn repaired_text(program: &Program, repairs: &[Repair]) -> Result<String, String> {
     let mut edits = Vec::new();
+    if program.language == Language::Trencher {
+        repair_automata(program, repairs, &mut edits)?;
+        edits.sort_by_key(|edit| (edit.at, edit.order));
+        return Ok(apply(program.source.text(), &edits));
+    }
     for repair in repairs {
         match *repair {
             Repair::Fence(id) => {
@@ -28,7 +33,9 @@ pub fn repaired_text(program: &Program, repairs: &[Repair]) -> Result<String, St
                         edits.push(before_statement(program, place.span));
                     }
                     (_, PlaceKind::BlockEnd) => edits.push(at_block_end(program, place.span)),
-                    (_, PlaceKind::State) => split_state(program, id, &mut edits)?,
+                    (_, PlaceKind::State) => {
+                        return Err("only automata have states to put fences before".to_owned());
+                    }
                 }
             }
             Repair::Rmw(span) => rewrite_access(program, span, false, &mut edits)?,
@@ -214,41 +221,93 @@ fn has_goto(text: &str, label: &str) -> bool {
     })
 }
 
-/// In an automaton: the state gets a twin, a fence leads from the one to the other, and everything that left the one leaves the other.
-fn split_state(program: &Program, place: PlaceId, edits: &mut Vec<Edit>) -> Result<(), String> {
+/// In an automaton: a state with a fence gets a twin, a fence leads from the one to the other, and everything that left the one leaves the other. An access
+/// that becomes a read-modify-write goes from a new state, to which `lock` leads, to another, which `unlock` leaves; one that becomes `seqcst` goes
+/// to a new state that an `mfence` leaves.
+fn repair_automata(
+    program: &Program,
+    repairs: &[Repair],
+    edits: &mut Vec<Edit>,
+) -> Result<(), String> {
     let text = program.source.text();
     let unknown = || "an automaton without names of states cannot be written back".to_owned();
-    let written = &program.places[place.index()];
-    let thread = written.thread.ok_or_else(unknown)?;
-    let thread = program.thread(thread);
-    let state = written.name.as_ref().ok_or_else(unknown)?;
-    let is_taken = |name: &str| {
-        let mut points = thread.points.iter();
-        points.any(|point| point.name.as_deref() == Some(name))
-    };
-    let twin = (1..)
-        .map(|n| {
-            format!(
-                "{state}_fenced{}",
-                if n == 1 { String::new() } else { n.to_string() }
-            )
-        })
-        .find(|name| !is_taken(name))
-        .ok_or_else(unknown)?;
-    let fence = format!("transition {state} {twin} mfence");
-    edits.push(statement_before(text, written.span.start as usize, &fence));
-    for (index, point) in thread.points.iter().enumerate() {
-        if point.place != Some(place) {
-            continue;
+    for (index, thread) in program.threads.iter().enumerate() {
+        let mut taken: Vec<String> = (thread.points.iter())
+            .filter_map(|point| point.name.clone())
+            .collect();
+        let mut new_state = |state: &str, purpose: &str| {
+            let name = (1..)
+                .map(|n| match n {
+                    1 => format!("{state}_{purpose}"),
+                    _ => format!("{state}_{purpose}{n}"),
+                })
+                .find(|name| !taken.contains(name))
+                .unwrap_or_default();
+            taken.push(name.clone());
+            name
+        };
+        // The states that are split, each with its twin.
+        let mut twins: Vec<(PlaceId, String)> = Vec::new();
+        for repair in repairs {
+            let Repair::Fence(place) = *repair else {
+                continue;
+            };
+            let written = &program.places[place.index()];
+            if written.thread != Some(ThreadId(index as u32)) {
+                continue;
+            }
+            let state = written.name.as_ref().ok_or_else(unknown)?;
+            let twin = new_state(state, "fenced");
+            let fence = format!("transition {state} {twin} mfence");
+            edits.push(statement_before(text, written.span.start as usize, &fence));
+            twins.push((place, twin));
         }
-        for transition in thread.outgoing(PointId(index as u32)) {
-            let (at, length) = token(text, transition.span, 1).ok_or_else(unknown)?;
-            edits.push(Edit {
+        // A state that is reached with and without the lock is two points, so that an instruction may be there twice.
+        let mut done: Vec<Span> = Vec::new();
+        for transition in &thread.transitions {
+            let place = thread.points[transition.from.index()].place;
+            let twin = (twins.iter()).find_map(|(id, twin)| (Some(*id) == place).then_some(twin));
+            let shows = |wanted: fn(&Repair) -> bool| {
+                repairs.iter().any(|r| wanted(r) && r.changes(transition))
+            };
+            let locked = shows(|r| matches!(r, Repair::Rmw(_)));
+            let fenced = shows(|r| matches!(r, Repair::SeqCst(_)));
+            if twin.is_none() && !locked && !fenced || done.contains(&transition.span) {
+                continue;
+            }
+            done.push(transition.span);
+            let word = |number| token(text, transition.span, number).ok_or_else(unknown);
+            let replace = |(at, length): (usize, usize), name: &str| Edit {
                 at,
                 removed: length,
-                text: twin.clone(),
+                text: name.to_owned(),
                 order: (3, 0),
-            });
+            };
+            let (from, to) = (word(1)?, word(2)?);
+            let named = |(at, length): (usize, usize)| &text[at..at + length];
+            let mut state = twin.map_or_else(|| named(from).to_owned(), Clone::clone);
+            let mut before = Vec::new();
+            if locked {
+                let inside = new_state(named(from), "locked");
+                before.push(format!("transition {state} {inside} lock"));
+                state = inside;
+            }
+            if locked || fenced {
+                let (purpose, leaving) = match locked {
+                    true => ("unlock", "unlock"),
+                    false => ("stored", "mfence"),
+                };
+                let behind = new_state(named(from), purpose);
+                before.push(format!("transition {behind} {} {leaving}", named(to)));
+                edits.push(replace(to, &behind));
+            }
+            if state != named(from) {
+                edits.push(replace(from, &state));
+            }
+            for statement in before {
+                let at = transition.span.start as usize;
+                edits.push(statement_before(text, at, &statement));
+            }
         }
     }
     Ok(())
@@ -494,6 +553,43 @@ mod tests {
             "thread t\ninitial q\ntransition q q_fenced2 mfence\ntransition q_fenced2 r write 1 0 # one\n  \
              transition  q_fenced2  q read a 1\ntransition r q_fenced noop\nend\n"
         );
+    }
+
+    #[test]
+    fn accesses_of_automata() {
+        let text = "thread t\ninitial q\ntransition q r write 1 0 # one\ntransition r s read a 1\ntransition s q check a\nend\n";
+        let program = program("a.txt", text);
+        let place = |name: &str| {
+            let mut places = program.places.iter();
+            let index = places.position(|p| p.name.as_deref() == Some(name));
+            Repair::Fence(PlaceId(index.unwrap() as u32))
+        };
+        let rmw = program.rmw_repairs();
+        let order = program.order_repairs();
+        assert_eq!((rmw.len(), order.len()), (2, 1));
+        for (repairs, expected) in [
+            (
+                vec![rmw[0]],
+                "thread t\ninitial q\ntransition q q_locked lock\ntransition q_unlock r unlock\n\
+                 transition q_locked q_unlock write 1 0 # one\ntransition r s read a 1\ntransition s q check a\nend\n",
+            ),
+            (
+                vec![order[0], place("q")],
+                "thread t\ninitial q\ntransition q q_fenced mfence\ntransition q_stored r mfence\n\
+                 transition q_fenced q_stored write 1 0 # one\ntransition r s read a 1\ntransition s q check a\nend\n",
+            ),
+            (
+                vec![rmw[1], place("r")],
+                "thread t\ninitial q\ntransition q r write 1 0 # one\ntransition r r_fenced mfence\n\
+                 transition r_fenced r_locked lock\ntransition r_unlock s unlock\n\
+                 transition r_locked r_unlock read a 1\ntransition s q check a\nend\n",
+            ),
+        ] {
+            let new = repaired_text(&program, &repairs).unwrap();
+            assert_eq!(new, expected);
+            let again = self::program("a.txt", &new);
+            same_program(&program.repaired(&repairs), &again).unwrap();
+        }
     }
 
     #[test]

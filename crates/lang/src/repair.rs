@@ -4,7 +4,9 @@ use crate::equal::same_program;
 use crate::expr::{BinaryOp, Expr};
 use crate::fenced::repaired_text;
 use crate::parse::{ParseOptions, parse};
-use crate::program::{Op, Order, PlaceId, Program, RmwAction, ThreadId, Transition};
+use crate::program::{
+    Language, Op, Order, PlaceId, Point, PointId, Program, RmwAction, Thread, ThreadId, Transition,
+};
 use crate::source::{Source, Span};
 
 /// A change of the program.
@@ -14,9 +16,9 @@ use crate::source::{Source, Span};
 pub enum Repair {
     /// A fence at a place.
     Fence(PlaceId),
-    /// The store with this span becomes an exchange, or the load an atomic no-op: it adds 0.
+    /// The store with this span becomes an exchange, or the load an atomic no-op: it adds 0. In automata it is put between `lock` and `unlock`.
     Rmw(Span),
-    /// The store with this span becomes `seqcst`.
+    /// The store with this span becomes `seqcst`. In automata an `mfence` is put behind it.
     SeqCst(Span),
     /// The fence with this span, which [`Program::without_fences`] has taken away, comes back.
     Keep(Span),
@@ -59,13 +61,18 @@ impl Program {
     /// The same program with these repairs.
     pub fn repaired(&self, repairs: &[Repair]) -> Program {
         let mut program = self.clone();
+        let is_automaton = self.language == Language::Trencher;
         for thread in &mut program.threads {
             for transition in &mut thread.transitions {
                 for repair in repairs {
-                    if repair.changes(transition) {
+                    let is_wrapped = matches!(repair, Repair::Rmw(_) | Repair::SeqCst(_));
+                    if repair.changes(transition) && !(is_automaton && is_wrapped) {
                         repair_op(*repair, &mut transition.op);
                     }
                 }
+            }
+            if is_automaton {
+                wrap_accesses(thread, repairs);
             }
         }
         let places: Vec<PlaceId> = repairs
@@ -197,6 +204,51 @@ impl Program {
         parse(&Source::new(self.source.name(), text), &options)
             .is_ok_and(|again| same_program(&self.repaired(&[repair]), &again.program).is_ok())
     }
+}
+
+/// Automata have neither read-modify-writes nor orders: a locked access stands for the one, an `mfence` behind a store for the other.
+fn wrap_accesses(thread: &mut Thread, repairs: &[Repair]) {
+    for index in 0..thread.transitions.len() {
+        let transition = &thread.transitions[index];
+        let (from, to, span) = (transition.from, transition.to, transition.span);
+        let shows = || repairs.iter().filter(|r| r.changes(transition));
+        let locked = shows().any(|r| matches!(r, Repair::Rmw(_)));
+        let fenced = shows().any(|r| matches!(r, Repair::SeqCst(_)));
+        if thread.points[from.index()].atomic || !(locked || fenced) {
+            continue;
+        }
+        let mut new_point = || {
+            thread.points.push(Point {
+                name: None,
+                atomic: locked,
+                place: None,
+                span,
+            });
+            PointId(thread.points.len() as u32 - 1)
+        };
+        let behind = new_point();
+        let op = if locked {
+            let inside = new_point();
+            thread.transitions[index].from = inside;
+            thread.transitions.push(Transition {
+                from,
+                to: inside,
+                op: Op::AtomicBegin,
+                span,
+            });
+            Op::AtomicEnd
+        } else {
+            Op::Fence(Order::SeqCst)
+        };
+        thread.transitions[index].to = behind;
+        thread.transitions.push(Transition {
+            from: behind,
+            to,
+            op,
+            span,
+        });
+    }
+    thread.sort_transitions();
 }
 
 fn repair_op(repair: Repair, op: &mut Op) {

@@ -5,7 +5,7 @@ use crate::look::{Look, Tone, cut, harmless};
 use crate::outcome::{FenceFindings, FileReport, Question};
 use crate::{text, words};
 use palisade_fence::{Candidate, FenceResult, Fences, RepairSet};
-use palisade_lang::{LineColumn, Op, PlaceKind, Program, Repair};
+use palisade_lang::{Language, LineColumn, Op, PlaceKind, Program, Repair};
 use palisade_memory::{Criterion, Witness};
 use serde::Serialize;
 
@@ -317,6 +317,12 @@ pub(crate) fn repair_line(program: &Program, repair: Repair) -> String {
                 format!("before everything that leaves {state}")
             }
         },
+        Repair::Rmw(_) if program.language == Language::Trencher => {
+            format!("`{text}` goes between `lock` and `unlock`")
+        }
+        Repair::SeqCst(_) if program.language == Language::Trencher => {
+            format!("`{text}` gets an `mfence` behind it")
+        }
         Repair::Rmw(span) => {
             let mut all = program.threads.iter().flat_map(|t| &t.transitions);
             let is_store = |op: &Op| matches!(op, Op::Store { .. });

@@ -12,7 +12,8 @@ use palisade_fence::{
     fences,
 };
 use palisade_lang::{
-    ParseOptions, Program, Repair, Source, Span, parse, repaired_text, text_without_fences,
+    Language, ParseOptions, Program, Repair, Source, Span, parse, repaired_text,
+    text_without_fences,
 };
 use palisade_memory::Model;
 use palisade_param::check;
@@ -69,6 +70,9 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
             options.abstraction = Abstraction::Off;
         }
         let options = options;
+        if let Some(refusal) = repairs_refusal(program.language, kinds, model) {
+            return Err(Failure::Message(refusal.to_owned()));
+        }
         let costs = match &file {
             Some(file) => {
                 let unfit = |why| Failure::Message(format!("{}: {why}", args.cost));
@@ -114,6 +118,22 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
         answer: &answer,
     }
     .run(output)
+}
+
+/// Why repairs of these kinds cannot be written in a language.
+fn repairs_refusal(language: Language, kinds: Kinds, model: Model) -> Option<&'static str> {
+    match language {
+        Language::Litmus if kinds.rmw || kinds.order => Some(
+            "`--repairs rmw` and `--repairs order` cannot rewrite litmus tests; `palisade export --to pal` makes a program of one that they can rewrite",
+        ),
+        Language::Tpl if kinds.order => Some(
+            "`--repairs order` makes stores `seqcst`, which Rocker's language does not have; `--repairs fence` puts a fence behind them",
+        ),
+        Language::Trencher if kinds.rmw && model == Model::Ra => Some(
+            "`--repairs rmw` puts accesses of automata between `lock` and `unlock`, which is meant for `--model tso`",
+        ),
+        _ => None,
+    }
 }
 
 fn read_costs(path: &str) -> Result<CostFile, String> {
