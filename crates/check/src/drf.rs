@@ -14,7 +14,7 @@ use crate::run::{Run, events, replay, step};
 use crate::sc::{Observed, Observer, ScSpace, execute};
 use crate::search::search;
 use crate::state::Frame;
-use crate::{Answer, Control, Criterion, Model, Options, Verdict};
+use crate::{Answer, Control, Criterion, Model, Options};
 
 /// Looks for two enabled accesses that conflict.
 pub(crate) struct Races {
@@ -141,16 +141,10 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     };
     let (outcome, mut answer) = search(&space, options, control);
     let mut view = frame.threads.view();
-    for finding in &outcome.findings {
-        answer.verdict = Verdict::Violated;
-        answer.witnesses.extend(witness(&space, &mut view, finding));
-        if !options.all {
-            break;
-        }
-    }
-    if space.observer.error_seen.load(Ordering::Relaxed) {
-        answer.notes.push(crate::ERROR_NOTE.into());
-    }
+    answer.tell(&outcome, options, |finding| {
+        witness(&space, &mut view, finding)
+    });
+    answer.note_errors(&space.observer.error_seen);
     answer
 }
 

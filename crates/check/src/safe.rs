@@ -9,7 +9,7 @@ use crate::run::{events, name_copies, replay};
 use crate::sc::{Observed, Observer, ScSpace, is_deadlock};
 use crate::search::search;
 use crate::state::Frame;
-use crate::{Answer, Control, Criterion, Model, Options, Verdict};
+use crate::{Answer, Control, Criterion, Model, Options};
 
 /// Looks for true `never`s and for errors.
 struct Safety;
@@ -42,15 +42,9 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     let frame = Frame::new(program, &options.reductions);
     let (outcome, mut answer) = walk(&frame, options, control);
     let mut view = frame.threads.view();
-    for finding in &outcome.findings {
-        answer.verdict = Verdict::Violated;
-        answer
-            .witnesses
-            .push(witness(program, &frame, &mut view, finding));
-        if !options.all {
-            break;
-        }
-    }
+    answer.tell(&outcome, options, |finding| {
+        Some(witness(program, &frame, &mut view, finding))
+    });
     answer
 }
 

@@ -1,9 +1,11 @@
 //! One walk for every criterion: limits, progress, statistics, and what an unfinished walk means.
 
 use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use palisade_explore::{Keeper, Limits, Outcome, Reason, Walk};
+use palisade_explore::{Finding, Keeper, Limits, Outcome, Reason, Walk};
+use palisade_memory::Witness;
 
 use crate::checkpoint::Kept;
 use crate::{Answer, Control, Options, Progress, Stats, Verdict};
@@ -75,6 +77,32 @@ pub(crate) fn search_within<S: Kept>(
         harm: None,
     };
     (outcome, answer)
+}
+
+impl Answer {
+    /// Says what a walk has found: with any finding the criterion is violated, and each that can be shown has a witness; one is enough
+    /// unless all are wanted.
+    pub(crate) fn tell(
+        &mut self,
+        outcome: &Outcome,
+        options: &Options,
+        mut witness: impl FnMut(&Finding) -> Option<Witness>,
+    ) {
+        for finding in &outcome.findings {
+            self.verdict = Verdict::Violated;
+            self.witnesses.extend(witness(finding));
+            if !options.all {
+                break;
+            }
+        }
+    }
+
+    /// Notes that the program has errors of its own, if the walk has seen one.
+    pub(crate) fn note_errors(&mut self, seen: &AtomicBool) {
+        if seen.load(Ordering::Relaxed) {
+            self.notes.push(crate::ERROR_NOTE.into());
+        }
+    }
 }
 
 /// Why a walk is not finished, and what it has seen.

@@ -1,6 +1,8 @@
 //! Safety and data races under SC, persistence and reachability under TSO, against brute force by the definitions, with every reduction on and
 //! each of them off; every witness goes through validation.
 
+mod common;
+
 use std::sync::atomic::AtomicBool;
 
 use palisade_check::{Control, Criterion, Model, Options, Reductions, Route, Verdict, check};
@@ -48,36 +50,13 @@ fn agree(
     criterion: Criterion,
     expected: fn(&Program) -> Option<bool>,
 ) -> Compared {
-    let all = Reductions::ALL;
     let compared = compare(shape, 0..programs, expected, |program| {
-        decide(program, model, criterion, all, 1)
+        decide(program, model, criterion, Reductions::ALL, 1)
     });
     println!("{compared:?}");
     assert!(compared.programs * 10 >= programs * 8);
     let mut begin = programs;
-    for reductions in [
-        Reductions::NONE,
-        Reductions {
-            local_steps: false,
-            ..all
-        },
-        Reductions {
-            dead_registers: false,
-            ..all
-        },
-        Reductions {
-            symmetry: false,
-            ..all
-        },
-        Reductions {
-            partial_order: false,
-            ..all
-        },
-        Reductions {
-            static_filter: false,
-            ..all
-        },
-    ] {
+    for reductions in common::ONE_OFF {
         compare(shape, begin..begin + programs / 20, expected, |program| {
             decide(program, model, criterion, reductions, 2)
         });

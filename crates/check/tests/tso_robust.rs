@@ -1,5 +1,7 @@
 //! Robustness against TSO: litmus shapes, brute force, and that every reduction leaves the verdict alone.
 
+mod common;
+
 use std::sync::atomic::AtomicBool;
 
 use palisade_check::{Answer, Control, Criterion, Model, Options, Reductions, Verdict, check};
@@ -58,37 +60,9 @@ fn brute_force_agrees() {
     agree(&Shape::TSO, 0..20_000, Reductions::ALL);
 }
 
-/// All reductions but one, for each.
-fn one_off() -> Vec<Reductions> {
-    let all = Reductions::ALL;
-    vec![
-        Reductions::NONE,
-        Reductions {
-            local_steps: false,
-            ..all
-        },
-        Reductions {
-            dead_registers: false,
-            ..all
-        },
-        Reductions {
-            symmetry: false,
-            ..all
-        },
-        Reductions {
-            partial_order: false,
-            ..all
-        },
-        Reductions {
-            static_filter: false,
-            ..all
-        },
-    ]
-}
-
 #[test]
 fn brute_force_agrees_with_each_reduction_off() {
-    for (at, reductions) in (1u64..).zip(one_off()) {
+    for (at, reductions) in (1u64..).zip(common::ONE_OFF) {
         agree(&Shape::TSO, at * 100_000..at * 100_000 + 600, reductions);
     }
 }

@@ -3,7 +3,7 @@
 //! All copies are there from the beginning: one that came later would have missed that others write. A write changes what every other thread knows, which
 //! is a broadcast.
 
-use palisade_lang::{LocationId, Order, Program, Value};
+use palisade_lang::{LocationId, Program, Value};
 use palisade_threads::{ActionKind, LocalId, View};
 use rustc_hash::FxHashMap;
 
@@ -53,10 +53,9 @@ pub(super) fn ask<R>(
             looked_at: FxHashMap::default(),
             scratch: Vec::new(),
             forget: options.reductions.monitors,
-            too_many_slots: false,
         };
         let answer = ask(&mut system);
-        if !system.too_many_slots {
+        if !system.slots.overflowed {
             return Ok(Asked::Answered(answer));
         }
         room *= 2;
@@ -121,7 +120,6 @@ struct RaSystem<'f, 'p> {
     looked_at: FxHashMap<(u32, Option<u32>), Next>,
     scratch: Vec<u64>,
     forget: bool,
-    too_many_slots: bool,
 }
 
 impl RaSystem<'_, '_> {
@@ -194,30 +192,6 @@ impl RaSystem<'_, '_> {
         }
     }
 
-    /// The access to monitored memory that a step is; `None` if monitors do not care.
-    fn access(
-        &mut self,
-        thread: usize,
-        place: usize,
-        kind: AccessType,
-        old: Value,
-    ) -> Option<Access> {
-        let location = self.facts.tracked[place]?;
-        let mut slot = 0;
-        if kind != AccessType::Read {
-            match self.slots.slot(location, &self.facts.classes[place], old) {
-                Some(found) => slot = found,
-                None => self.too_many_slots = true,
-            }
-        }
-        Some(Access {
-            thread,
-            location,
-            kind,
-            slot,
-        })
-    }
-
     /// Adds the steps of one thread: the fixed one with this number, or the copy.
     fn steps_of(
         &mut self,
@@ -246,16 +220,9 @@ impl RaSystem<'_, '_> {
                 });
                 let found = self.blocks.ways(&mut self.view, domain, block, old);
                 for way in found.iter() {
-                    let access = match location {
-                        Some(location) if way.reads => {
-                            let kind = match way.written {
-                                Some(_) => AccessType::Update,
-                                None => AccessType::Read,
-                            };
-                            self.access(thread, location.index(), kind, old)
-                        }
-                        _ => None,
-                    };
+                    let access = self
+                        .slots
+                        .access_of_block(self.facts, thread, location, way, old);
                     ways.push(Way {
                         access,
                         written: location.zip(way.written),
@@ -266,23 +233,11 @@ impl RaSystem<'_, '_> {
                 let Ok(Some(done)) = execute(frame, &mut self.view, &shared.row, kind) else {
                     continue;
                 };
-                let access = match (kind, kind.location(), done.written) {
-                    (ActionKind::Fence(Order::SeqCst), ..) => {
-                        self.access(thread, self.facts.fence_place(), AccessType::Update, 0)
-                    }
-                    (_, None, _) => None,
-                    (_, Some(location), None) => {
-                        self.access(thread, location.index(), AccessType::Read, 0)
-                    }
-                    (_, Some(location), Some(_)) => {
-                        let old = self.view.value(shared.row[frame.component(location)]);
-                        let kind = match done.read {
-                            None => AccessType::Write,
-                            Some(_) => AccessType::Update,
-                        };
-                        self.access(thread, location.index(), kind, old)
-                    }
-                };
+                let access = self
+                    .slots
+                    .access_of(self.facts, thread, kind, &done, |location| {
+                        self.view.value(shared.row[frame.component(location)])
+                    });
                 let read = done.read.unwrap_or(0);
                 let nexts = self.view.resume(code, local, action, read).to_vec();
                 ways.push(Way {
@@ -291,7 +246,7 @@ impl RaSystem<'_, '_> {
                     nexts,
                 });
             }
-            if self.too_many_slots {
+            if self.slots.overflowed {
                 return;
             }
             for way in ways {

@@ -668,16 +668,10 @@ impl Check<'_> {
                 return answer;
             }
         }
-        for finding in &outcome.findings {
-            answer.verdict = Verdict::Violated;
-            answer.witnesses.extend(witness(&space, &mut view, finding));
-            if !options.all {
-                break;
-            }
-        }
-        if space.observer.error_seen.load(Ordering::Relaxed) {
-            answer.notes.push(crate::ERROR_NOTE.into());
-        }
+        answer.tell(&outcome, &options, |finding| {
+            witness(&space, &mut view, finding)
+        });
+        answer.note_errors(&space.observer.error_seen);
         answer
     }
 

@@ -1,6 +1,5 @@
 //! `robust` under TSO: no attack is feasible.
 
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use palisade_lang::Program;
@@ -10,7 +9,7 @@ use super::filter::attacks;
 use super::witness::witness;
 use crate::search::search;
 use crate::state::Frame;
-use crate::{Answer, Control, Options, Verdict};
+use crate::{Answer, Control, Options};
 
 /// Decides `robust` under TSO.
 pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
@@ -39,15 +38,9 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     answer.stats.queries = attacks.left;
     answer.stats.pruned = attacks.all - attacks.left;
     let mut view = frame.threads.view();
-    for finding in &outcome.findings {
-        answer.verdict = Verdict::Violated;
-        answer.witnesses.extend(witness(&space, &mut view, finding));
-        if !options.all {
-            break;
-        }
-    }
-    if space.error_seen.load(Ordering::Relaxed) {
-        answer.notes.push(crate::ERROR_NOTE.into());
-    }
+    answer.tell(&outcome, options, |finding| {
+        witness(&space, &mut view, finding)
+    });
+    answer.note_errors(&space.error_seen);
     answer
 }

@@ -145,22 +145,18 @@ impl Triangles {
         found: &mut Vec<Opponent>,
     ) {
         let code = frame.codes[instance];
-        type Inside = (Vec<u32>, Vec<LocationId>);
-        let mut seen: FxHashSet<Inside> = FxHashSet::default();
-        // States inside the block, with the step that led there and the state before it.
-        let mut states: Vec<(Inside, (usize, usize), usize)> = Vec::new();
+        let mut alone = Alone::new(instance);
         for outcome in 0..view.next(code, LocalId(row[instance]), begin).len() {
             let mut inside = row.to_vec();
             inside[instance] = view.next(code, LocalId(row[instance]), begin)[outcome].0;
-            states.push(((inside, Vec::new()), (begin, outcome), usize::MAX));
+            alone.begin(inside, (begin, outcome));
         }
         let mut at = 0;
-        while at < states.len() {
-            if states.len() > MOST_STATES {
+        while let Some((current, written)) = alone.state(at) {
+            if alone.entries.len() > MOST_STATES {
                 self.gave_up.store(true, Relaxed);
                 return;
             }
-            let (current, written) = states[at].0.clone();
             let local = LocalId(current[instance]);
             if !view.is_atomic(code, local) {
                 if !written.is_empty()
@@ -170,7 +166,7 @@ impl Triangles {
                 {
                     found.push(Opponent {
                         instance,
-                        steps: way_to(at, |at| (states[at].1, states[at].2)),
+                        steps: way_to(&alone.entries, at),
                         written,
                         is_block: true,
                     });
@@ -180,27 +176,8 @@ impl Triangles {
             }
             for action in 0..view.actions(code, local) {
                 let kind = view.action(code, local, action).kind;
-                let Ok(Some(access)) = execute(frame, view, &current, kind) else {
-                    continue;
-                };
-                if matches!(kind, ActionKind::Error(_)) {
-                    continue;
-                }
-                let mut after = current.clone();
-                let mut written = written.clone();
-                if let Some((location, value)) = access.written {
-                    after[frame.component(location)] = view.value_id(value);
-                    if let Err(place) = written.binary_search(&location) {
-                        written.insert(place, location);
-                    }
-                }
-                let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
-                for (outcome, next) in nexts.iter().enumerate() {
-                    after[instance] = next.0;
-                    let inside = (after.clone(), written.clone());
-                    if seen.insert(inside.clone()) {
-                        states.push((inside, (action, outcome), at));
-                    }
+                if !matches!(kind, ActionKind::Error(_)) {
+                    alone.go_on(frame, view, at, action);
                 }
             }
             at += 1;
@@ -294,7 +271,7 @@ impl Triangles {
         let mut seen: FxHashSet<LocalId> = FxHashSet::default();
         let mut current = row.to_vec();
         // Local states of the pivot, with the step that led there and the state before it.
-        let mut states: Vec<(LocalId, (usize, usize), usize)> = Vec::new();
+        let mut states: Vec<(LocalId, Taken, usize)> = Vec::new();
         for (outcome, next) in view
             .next(code, LocalId(row[pivot]), action)
             .iter()
@@ -321,7 +298,7 @@ impl Triangles {
                     all
                 });
                 if let Some(opponent) = opponents.iter().find(|o| o.written.contains(&location)) {
-                    let mut steps = way_to(at, |at| (states[at].1, states[at].2));
+                    let mut steps = way_to(&states, at);
                     steps.push((action, 0));
                     races.push(Race {
                         pivot,
@@ -366,17 +343,14 @@ impl Triangles {
         races: &mut Vec<Race>,
     ) {
         let code = frame.codes[pivot];
-        type Own = (Vec<u32>, Vec<LocationId>);
-        let mut seen: FxHashSet<Own> = FxHashSet::default();
-        let mut states: Vec<(Own, (usize, usize), usize)> =
-            vec![((row.to_vec(), Vec::new()), (0, 0), usize::MAX)];
+        let mut alone = Alone::new(pivot);
+        alone.begin(row.to_vec(), (0, 0));
         let mut at = 0;
-        while at < states.len() {
-            if states.len() > MOST_STATES {
+        while let Some((current, stored)) = alone.state(at) {
+            if alone.entries.len() > MOST_STATES {
                 self.gave_up.store(true, Relaxed);
                 return;
             }
-            let (current, stored) = states[at].0.clone();
             if !stored.is_empty() {
                 for (action, load, location) in self.loads(frame, view, &current, pivot) {
                     let block = blocks.iter().find(|b| b.written.contains(&location));
@@ -385,7 +359,7 @@ impl Triangles {
                         && !races.iter().any(|r| r.pivot == pivot && r.load == load)
                     {
                         // The first entry is the state itself, reached by no step.
-                        let mut steps = way_to(at, |at| (states[at].1, states[at].2));
+                        let mut steps = way_to(&alone.entries, at);
                         steps.remove(0);
                         steps.push((action, 0));
                         races.push(Race {
@@ -408,46 +382,86 @@ impl Triangles {
                         if order != Order::SeqCst => {}
                     _ => continue,
                 }
-                let Ok(Some(access)) = execute(frame, view, &current, kind) else {
-                    continue;
-                };
-                let mut after = current.clone();
-                let mut stored = stored.clone();
-                if let Some((location, value)) = access.written {
-                    after[frame.component(location)] = view.value_id(value);
-                    if let Err(place) = stored.binary_search(&location) {
-                        stored.insert(place, location);
-                    }
-                }
-                let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
-                for (outcome, next) in nexts.iter().enumerate() {
-                    after[pivot] = next.0;
-                    let own = (after.clone(), stored.clone());
-                    if seen.insert(own.clone()) {
-                        states.push((own, (action, outcome), at));
-                    }
-                }
+                alone.go_on(frame, view, at, action);
             }
             at += 1;
         }
     }
 }
 
-/// The kind of a finding: which code, which load.
-fn kind_of(frame: &Frame<'_>, race: &Race) -> u64 {
-    (frame.codes[race.pivot] as u64) << 32 | u64::from(race.load)
+/// A state, and the locations that a thread has written on its way there, in order.
+type Written = (Vec<u32>, Vec<LocationId>);
+
+/// A step: the action and its outcome.
+type Taken = (usize, usize);
+
+/// Where one thread can get while all others stand still.
+struct Alone {
+    instance: usize,
+    seen: FxHashSet<Written>,
+    /// Each state with the step that led there and the entry before it.
+    entries: Vec<(Written, Taken, usize)>,
 }
 
-/// The steps to an entry of a list in which each entry knows its step and the entry before it.
-fn way_to(mut at: usize, entry: impl Fn(usize) -> ((usize, usize), usize)) -> Vec<(usize, usize)> {
+impl Alone {
+    fn new(instance: usize) -> Self {
+        Alone {
+            instance,
+            seen: FxHashSet::default(),
+            entries: Vec::new(),
+        }
+    }
+
+    /// Adds a state to begin with, to which this step led.
+    fn begin(&mut self, row: Vec<u32>, step: Taken) {
+        self.entries.push(((row, Vec::new()), step, usize::MAX));
+    }
+
+    /// The state of an entry; `None` behind the last.
+    fn state(&self, at: usize) -> Option<Written> {
+        self.entries.get(at).map(|entry| entry.0.clone())
+    }
+
+    /// Adds the states to which an action leads, if it can be taken and they are new.
+    fn go_on(&mut self, frame: &Frame<'_>, view: &mut View<'_>, at: usize, action: usize) {
+        let (mut row, mut written) = self.entries[at].0.clone();
+        let (code, local) = (frame.codes[self.instance], LocalId(row[self.instance]));
+        let kind = view.action(code, local, action).kind;
+        let Ok(Some(access)) = execute(frame, view, &row, kind) else {
+            return;
+        };
+        if let Some((location, value)) = access.written {
+            row[frame.component(location)] = view.value_id(value);
+            if let Err(place) = written.binary_search(&location) {
+                written.insert(place, location);
+            }
+        }
+        let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
+        for (outcome, next) in nexts.iter().enumerate() {
+            row[self.instance] = next.0;
+            let state = (row.clone(), written.clone());
+            if self.seen.insert(state.clone()) {
+                self.entries.push((state, (action, outcome), at));
+            }
+        }
+    }
+}
+
+/// The steps to an entry of a list in which each entry has its step and the entry before it.
+fn way_to<State>(entries: &[(State, Taken, usize)], mut at: usize) -> Vec<Taken> {
     let mut steps = Vec::new();
     while at != usize::MAX {
-        let (step, before) = entry(at);
-        steps.push(step);
-        at = before;
+        let (_, step, before) = &entries[at];
+        steps.push(*step);
+        at = *before;
     }
     steps.reverse();
     steps
+}
+
+/// The kind of a finding: which code, which load.
+fn kind_of(frame: &Frame<'_>, race: &Race) -> u64 {
+    (frame.codes[race.pivot] as u64) << 32 | u64::from(race.load)
 }
 
 impl Observer for Triangles {
@@ -507,16 +521,10 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
             "some thread can run on for ever with its stores in its buffer, or inside an `atomic` block".into(),
         );
     }
-    for finding in &outcome.findings {
-        answer.verdict = Verdict::Violated;
-        answer.witnesses.extend(witness(&space, &mut view, finding));
-        if !options.all {
-            break;
-        }
-    }
-    if space.observer.error_seen.load(Relaxed) {
-        answer.notes.push(crate::ERROR_NOTE.into());
-    }
+    answer.tell(&outcome, options, |finding| {
+        witness(&space, &mut view, finding)
+    });
+    answer.note_errors(&space.observer.error_seen);
     answer
 }
 

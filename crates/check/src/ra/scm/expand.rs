@@ -6,7 +6,7 @@ use palisade_threads::{ActionKind, LocalId};
 use super::monitor::Access;
 use super::search::{Search, Target};
 use crate::ra::blocks::Block;
-use crate::ra::step::{AccessType, StepTaken};
+use crate::ra::step::StepTaken;
 use crate::sc::execute;
 
 impl Search<'_, '_> {
@@ -95,25 +95,11 @@ impl Search<'_, '_> {
                     continue;
                 };
                 self.error_seen |= matches!(kind, ActionKind::Error(_));
-                let access = match kind {
-                    ActionKind::Fence(Order::SeqCst) => {
-                        self.access(thread, self.facts.fence_place(), AccessType::Update, 0)
-                    }
-                    _ => match (kind.location(), done.written) {
-                        (Some(location), None) => {
-                            self.access(thread, location.index(), AccessType::Read, 0)
-                        }
-                        (Some(location), Some(_)) => {
-                            let old = self.memory(row, location);
-                            let kind = match done.read {
-                                None => AccessType::Write,
-                                Some(_) => AccessType::Update,
-                            };
-                            self.access(thread, location.index(), kind, old)
-                        }
-                        (None, _) => None,
-                    },
-                };
+                let access = self
+                    .slots
+                    .access_of(self.facts, thread, kind, &done, |location| {
+                        self.view.value(row[self.frame.component(location)])
+                    });
                 let written = done.written.map(|(location, value)| {
                     (self.frame.component(location), self.view.value_id(value))
                 });
@@ -168,16 +154,9 @@ impl Search<'_, '_> {
         let mut from = Vec::new();
         for (outcome, way) in ways.iter().enumerate() {
             self.error_seen |= way.error;
-            let access = match location {
-                Some(location) if way.reads => {
-                    let kind = match way.written {
-                        Some(_) => AccessType::Update,
-                        None => AccessType::Read,
-                    };
-                    self.access(thread, location.index(), kind, old)
-                }
-                _ => None,
-            };
+            let access = self
+                .slots
+                .access_of_block(self.facts, thread, location, way, old);
             new_row.copy_from_slice(row);
             new_row[thread] = way.local.0;
             if let (Some(location), Some(value)) = (location, way.written) {

@@ -12,11 +12,14 @@
 
 use rustc_hash::FxHashMap;
 
-use palisade_lang::Value;
+use palisade_lang::{LocationId, Order, Value};
+use palisade_threads::ActionKind;
 
-use crate::ra::facts::Classes;
+use crate::ra::blocks::Way;
+use crate::ra::facts::{Classes, Facts};
 use crate::ra::sets::{has, insert, intersect, remove, subtract, unite, words};
 use crate::ra::step::AccessType;
+use crate::sc;
 
 /// How a monitor is laid out.
 #[derive(Clone, Debug)]
@@ -279,6 +282,8 @@ pub struct Slots {
     /// For each location, its slots.
     masks: Vec<Vec<u64>>,
     capacity: usize,
+    /// Whether there was no room for a slot: what was found since then means nothing.
+    pub overflowed: bool,
 }
 
 impl Slots {
@@ -289,6 +294,7 @@ impl Slots {
             members: Vec::new(),
             masks: vec![vec![0; words(capacity)]; locations],
             capacity,
+            overflowed: false,
         }
     }
 
@@ -311,6 +317,77 @@ impl Slots {
         self.members.push((location, value));
         insert(&mut self.masks[location], slot);
         Some(slot)
+    }
+
+    /// The access to monitored memory that an executed instruction is; `None` if monitors do not care. `old` says what its
+    /// location held before.
+    pub fn access_of(
+        &mut self,
+        facts: &Facts,
+        thread: usize,
+        kind: ActionKind,
+        done: &sc::Access,
+        old: impl FnOnce(LocationId) -> Value,
+    ) -> Option<Access> {
+        match (kind, kind.location(), done.written) {
+            (ActionKind::Fence(Order::SeqCst), ..) => {
+                self.access(facts, thread, facts.fence_place(), AccessType::Update, 0)
+            }
+            (_, None, _) => None,
+            (_, Some(location), None) => {
+                self.access(facts, thread, location.index(), AccessType::Read, 0)
+            }
+            (_, Some(location), Some(_)) => {
+                let kind = match done.read {
+                    None => AccessType::Write,
+                    Some(_) => AccessType::Update,
+                };
+                self.access(facts, thread, location.index(), kind, old(location))
+            }
+        }
+    }
+
+    /// The access that one way through a block is: the block touches this location, which held `old` before.
+    pub fn access_of_block(
+        &mut self,
+        facts: &Facts,
+        thread: usize,
+        location: Option<LocationId>,
+        way: &Way,
+        old: Value,
+    ) -> Option<Access> {
+        let location = location.filter(|_| way.reads)?;
+        let kind = match way.written {
+            Some(_) => AccessType::Update,
+            None => AccessType::Read,
+        };
+        self.access(facts, thread, location.index(), kind, old)
+    }
+
+    fn access(
+        &mut self,
+        facts: &Facts,
+        thread: usize,
+        place: usize,
+        kind: AccessType,
+        old: Value,
+    ) -> Option<Access> {
+        let location = facts.tracked[place]?;
+        let slot = match kind {
+            AccessType::Read => 0,
+            _ => self
+                .slot(location, &facts.classes[place], old)
+                .unwrap_or_else(|| {
+                    self.overflowed = true;
+                    0
+                }),
+        };
+        Some(Access {
+            thread,
+            location,
+            kind,
+            slot,
+        })
     }
 
     /// All slots of a location.

@@ -21,7 +21,7 @@ use super::table::MonitorTable;
 use crate::ra::blocks::Blocks;
 use crate::ra::facts::{Accept, Facts, Future};
 use crate::ra::sets::{Set, insert, words};
-use crate::ra::step::{AccessType, StepTaken, Violation};
+use crate::ra::step::{StepTaken, Violation};
 use crate::state::Frame;
 use crate::{Control, Options, Progress};
 
@@ -127,7 +127,6 @@ pub struct Search<'f, 'p> {
     pub(super) unsorted: Vec<u64>,
     words: Vec<u64>,
     pub(super) futures: Vec<u32>,
-    pub(super) too_many_slots: bool,
     /// Steps taken between states.
     pub transitions: u64,
     /// An assertion failed or another error of the program was reached.
@@ -178,7 +177,6 @@ impl<'f, 'p> Search<'f, 'p> {
             unsorted: Vec::new(),
             words: Vec::new(),
             futures: Vec::new(),
-            too_many_slots: false,
             transitions: 0,
             error_seen: false,
         }
@@ -247,7 +245,7 @@ impl<'f, 'p> Search<'f, 'p> {
                 targets.push((base, target.monitor));
             });
             self.transitions += targets.len() as u64;
-            if self.too_many_slots {
+            if self.slots.overflowed {
                 return End::TooManySlots;
             }
             for &(base, monitor) in &targets {
@@ -472,30 +470,6 @@ impl<'f, 'p> Search<'f, 'p> {
             result,
         };
         result
-    }
-
-    /// The access to monitored memory that a step is; `None` if monitors do not care.
-    pub(super) fn access(
-        &mut self,
-        thread: usize,
-        place: usize,
-        kind: AccessType,
-        old: Value,
-    ) -> Option<Access> {
-        let location = self.facts.tracked[place]?;
-        let mut slot = 0;
-        if kind != AccessType::Read {
-            match self.slots.slot(location, &self.facts.classes[place], old) {
-                Some(found) => slot = found,
-                None => self.too_many_slots = true,
-            }
-        }
-        Some(Access {
-            thread,
-            location,
-            kind,
-            slot,
-        })
     }
 
     pub(super) fn memory(&mut self, row: &[u32], location: LocationId) -> Value {
