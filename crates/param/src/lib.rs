@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 pub use backward::Proof;
 use backward::{Backward, End as BackwardEnd};
 use cover::{Cover, End};
-use palisade_check::counted::{Asked, Count, System, with_system};
+use palisade_check::counted::{Asked, Count, MANY, System, with_system};
 use palisade_check::{
     Answer, Control, Criterion, Model, Options, Progress, Refusal, Stats, Verdict,
 };
@@ -45,6 +45,9 @@ const MOST_COPIES: u32 = 5;
 
 /// How many ideals the first walk for a cap may see, and how many elements the backward search may add; four times as many in each round.
 const FIRST_BUDGET: u64 = 20_000;
+
+/// No search counts further: what comes next is any number.
+const MOST_COUNTED: Count = MANY - 1;
 
 /// Up to so many copies in a local are counted where the backward search looks at what can be reached at all.
 const PRUNING_CAP: Count = 1;
@@ -242,7 +245,7 @@ impl Question<'_> {
                 return Ok(Found::Nothing(Verdict::Unknown(self.not_all(why))));
             }
             budget = budget.saturating_mul(4);
-            last_cap = last_cap.saturating_add(1).min(Count::MAX - 1);
+            last_cap = last_cap.saturating_add(1).min(MOST_COUNTED);
         }
     }
 
@@ -356,7 +359,16 @@ pub fn prove(
         };
         let mut searches = Searches::new(system, limits);
         let proved = match engine {
-            Engine::Forward => searches.forward(Count::MAX - 1, most),
+            Engine::Forward => loop {
+                let left = most.saturating_sub(searches.cover.states);
+                let cap = searches.cap;
+                let proved = searches.forward(cap, left);
+                // Nothing is left, or nothing has changed.
+                if proved != Proved::Open || left == 0 || cap == searches.cap || cap == MOST_COUNTED
+                {
+                    break proved;
+                }
+            },
             Engine::Backward => searches.backward(most),
         };
         match searches.steps.system.doubt() {

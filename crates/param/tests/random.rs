@@ -1,6 +1,7 @@
 //! Random programs with any number of threads agree with the same programs for 1 … 4 copies, all searches together and each alone, and every violation is
 //! validated.
 
+use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -32,51 +33,63 @@ fn with_control<T>(ask: impl FnOnce(&Control<'_>) -> T) -> T {
 /// How long one instance may take: where it takes longer, there is nothing to compare with.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The verdict for a given number of copies; `None` where it takes too long.
-fn instance_violates(
-    program: &Program,
-    copies: u32,
+/// A question about a program, and what is known about given numbers of copies.
+struct Instances<'p> {
+    program: &'p Program,
     model: Model,
     criterion: Criterion,
-) -> Option<bool> {
-    let options = Options {
-        timeout: Some(PATIENCE),
-        ..Options::new(model, criterion)
-    };
-    let instance = program.with_copies(copies);
-    let answer =
-        with_control(|control| palisade_check::check(&instance, &options, control)).ok()?;
-    match answer.verdict {
-        Verdict::Holds => Some(false),
-        Verdict::Violated => Some(true),
-        Verdict::Unknown(_) => None,
+    violated: [OnceCell<Option<bool>>; MOST_COPIES as usize + 2],
+}
+
+impl<'p> Instances<'p> {
+    fn new(program: &'p Program, model: Model, criterion: Criterion) -> Self {
+        Instances {
+            program,
+            model,
+            criterion,
+            violated: Default::default(),
+        }
+    }
+
+    /// Whether so many copies violate the criterion; `None` where it takes too long.
+    fn violated_by(&self, copies: u32) -> Option<bool> {
+        *self.violated[copies as usize].get_or_init(|| {
+            let options = Options {
+                timeout: Some(PATIENCE),
+                ..Options::new(self.model, self.criterion)
+            };
+            let instance = self.program.with_copies(copies);
+            let answer =
+                with_control(|control| palisade_check::check(&instance, &options, control));
+            match answer.ok()?.verdict {
+                Verdict::Holds => Some(false),
+                Verdict::Violated => Some(true),
+                Verdict::Unknown(_) => None,
+            }
+        })
     }
 }
 
 fn ask(program: &Program, model: Model, criterion: Criterion) -> Option<Answer> {
     let options = Options {
-        timeout: Some(Duration::from_secs(30)),
+        timeout: Some(Duration::from_secs(10)),
         ..Options::new(model, criterion)
     };
     with_control(|control| palisade_param::check(program, &options, control)).ok()
 }
 
 /// So many sets of states each search alone may look at.
-const MOST_SETS: u64 = 3000;
+const MOST_SETS: u64 = 1000;
 
 /// What is wrong with what a search alone says, if anything is; and whether it said anything.
-fn mistake_of(
-    engine: Engine,
-    program: &Program,
-    model: Model,
-    criterion: Criterion,
-) -> Result<bool, String> {
+fn mistake_of(engine: Engine, instances: &Instances<'_>) -> Result<bool, String> {
     let options = Options {
-        timeout: Some(Duration::from_secs(2)),
-        ..Options::new(model, criterion)
+        timeout: Some(PATIENCE),
+        ..Options::new(instances.model, instances.criterion)
     };
-    let proved = with_control(|control| prove(program, &options, control, engine, MOST_SETS));
-    let violated_by = |copies| instance_violates(program, copies, model, criterion);
+    let proved =
+        with_control(|control| prove(instances.program, &options, control, engine, MOST_SETS));
+    let violated_by = |copies| instances.violated_by(copies);
     match proved {
         Ok(Some(Proved::Holds(_))) => {
             match (1..=MOST_COPIES).find(|&copies| violated_by(copies) == Some(true)) {
@@ -97,34 +110,31 @@ fn mistake_of(
     }
 }
 
-/// What is wrong with an answer, if anything is.
-fn mistake(
-    program: &Program,
-    answer: &Answer,
-    model: Model,
-    criterion: Criterion,
-) -> Option<String> {
+/// What is wrong with an answer, or with what a search alone says, if anything is; and which searches had something to say.
+fn mistake(instances: &Instances<'_>, answer: &Answer) -> Result<[bool; 2], String> {
     let mut claimed = None;
     if answer.verdict == Verdict::Violated {
         let Some(witness) = answer.witnesses.first() else {
-            return Some("a violation without a witness".into());
+            return Err("a violation without a witness".into());
         };
-        if let Err(invalid) = palisade_validate::validate(program, witness) {
-            return Some(format!("an invalid witness: {invalid:?}"));
+        if let Err(invalid) = palisade_validate::validate(instances.program, witness) {
+            return Err(format!("an invalid witness: {invalid:?}"));
         }
         claimed = witness.copies;
     }
-    for engine in [Engine::Forward, Engine::Backward] {
-        if let Err(mistake) = mistake_of(engine, program, model, criterion) {
-            return Some(mistake);
-        }
+    let mut said = [false; 2];
+    for (engine, said) in [Engine::Forward, Engine::Backward]
+        .into_iter()
+        .zip(&mut said)
+    {
+        *said = mistake_of(engine, instances)?;
     }
     for copies in 1..=claimed.unwrap_or(MOST_COPIES) {
-        let violates = instance_violates(program, copies, model, criterion);
+        let violates = instances.violated_by(copies);
         if violates == Some(true) && claimed != Some(copies)
             || violates == Some(false) && claimed == Some(copies)
         {
-            return Some(format!(
+            return Err(format!(
                 "the answer is {:?} with {claimed:?} copies, but for {copies} the criterion is violated: {violates:?}",
                 answer.verdict
             ));
@@ -133,13 +143,13 @@ fn mistake(
             break;
         }
     }
-    None
+    Ok(said)
 }
 
 /// The same for a program.
 fn mistake_about(program: &Program, model: Model, criterion: Criterion) -> Option<String> {
     let answer = ask(program, model, criterion)?;
-    mistake(program, &answer, model, criterion)
+    mistake(&Instances::new(program, model, criterion), &answer).err()
 }
 
 /// What came out, by verdict.
@@ -183,14 +193,14 @@ fn compare(seeds: std::ops::Range<u64>) -> [Seen; QUESTIONS.len()] {
                         let copies = answer.witnesses.first().and_then(|w| w.copies);
                         seen.more_than_one
                             .fetch_add(u64::from(copies > Some(1)), Ordering::Relaxed);
-                        for (engine, seen) in [
-                            (Engine::Forward, &seen.forward),
-                            (Engine::Backward, &seen.backward),
-                        ] {
-                            let said = mistake_of(engine, &program, model, criterion);
-                            seen.fetch_add(u64::from(said == Ok(true)), Ordering::Relaxed);
+                        let instances = Instances::new(&program, model, criterion);
+                        let found = mistake(&instances, &answer);
+                        for (said, seen) in
+                            found.iter().flatten().zip([&seen.forward, &seen.backward])
+                        {
+                            seen.fetch_add(u64::from(*said), Ordering::Relaxed);
                         }
-                        if mistake(&program, &answer, model, criterion).is_some() {
+                        if found.is_err() {
                             let smallest = shrink(sketch, |candidate| {
                                 palisade_testkit::parse(&candidate.to_string())
                                     .is_some_and(|p| mistake_about(&p, model, criterion).is_some())
@@ -223,11 +233,11 @@ fn random_programs_agree_with_given_numbers_of_copies() {
         // A comparison in which one side is never seen would say nothing.
         for (what, seen, least) in [
             ("holds", &seen.holds, count / 10),
-            ("violated", &seen.violated, count / 20),
+            ("violated", &seen.violated, count / 10),
             (
                 "violated by more than one copy",
                 &seen.more_than_one,
-                count / 40,
+                count / 20,
             ),
             ("answers of the backward search", &seen.backward, count / 2),
             ("answers of the forward search", &seen.forward, count / 10),
