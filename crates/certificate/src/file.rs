@@ -66,6 +66,8 @@ pub enum Proof {
     Buffers(u32),
     /// States of SC with monitors for RA.
     Monitors,
+    /// For any number of threads: ideals and a backward basis of states of SC.
+    Basis,
 }
 
 impl Claim {
@@ -99,6 +101,7 @@ impl Claim {
             Proof::Attacks => "attacks".to_owned(),
             Proof::Buffers(exact) => format!("buffers {exact}"),
             Proof::Monitors => "monitors".to_owned(),
+            Proof::Basis => "basis".to_owned(),
         };
         format!(
             "model {}\ncriterion {}\nlocations {locations}\norders {orders}\nproof {proof}\n",
@@ -138,6 +141,7 @@ impl Claim {
                 "states" => Proof::States,
                 "attacks" => Proof::Attacks,
                 "monitors" => Proof::Monitors,
+                "basis" => Proof::Basis,
                 other => Proof::Buffers(other.strip_prefix("buffers ")?.parse().ok()?),
             },
         })

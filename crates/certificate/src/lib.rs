@@ -40,6 +40,16 @@
 //!   them the place, 2n + 1 if one of the values is not critical and otherwise 2n, and the n critical values, ascending. States inside
 //!   `atomic` blocks are left out.
 //!
+//! Only for any number of threads, with the proof `basis`, it is not states but sets of states: ideals, in one of which is everything that can be reached, and
+//! minimal states, the backward basis, above which is everything that could violate (see `palisade-validate` for what makes that a proof). The
+//! numbers of each are then
+//!
+//! * 0 for an ideal, 1 for a minimal state;
+//! * 1 if a copy is inside `atomic`, or else 0;
+//! * for each thread that is there once its control point and all its registers, and for each location its value;
+//! * for each place where there are copies: the number of the thread in the text, the control point, all registers, and how many copies there are, at most in
+//!   an ideal (0: any number) and at least in a minimal state.
+//!
 //! Sets that memory cannot hold are sorted and merged on disk ([`Sorter`]).
 
 mod file;

@@ -108,6 +108,8 @@ pub fn certificate(
         Proof::States => sc_states(program, &options, control, take)?,
         Proof::Attacks => attack_states(program, &options, control, take)?,
         Proof::Buffers(_) => claim.proof = buffer_states(program, &options, control, take)?,
+        // `Claim::new` says nothing of the kind: it is for any number of threads.
+        Proof::Basis => {}
         Proof::Monitors => crate::ra::unreduced::states(program, &options, control, take)?,
     }
     Ok(claim)
@@ -279,10 +281,7 @@ pub(crate) fn put_state(
             continue;
         }
         let local = LocalId(row[instance]);
-        numbers.push(view.point(code, local)?.0.into());
-        for register in 0..registers {
-            numbers.push(view.register(code, local, RegisterId(register as u32)));
-        }
+        put_local(frame, view, code, local, numbers)?;
     }
     let memory = &row[frame.thread_count()..frame.width()];
     numbers.extend(memory.iter().map(|&id| view.value(id)));
@@ -333,4 +332,19 @@ fn put_buffer(buffer: &Buffer, numbers: &mut Vec<i64>) {
             numbers.extend(newest.iter().flat_map(pair));
         }
     }
+}
+
+/// Appends a thread's control point and all its registers; `None` where it has been stopped by an error.
+pub(crate) fn put_local(
+    frame: &Frame<'_>,
+    view: &mut View<'_>,
+    code: usize,
+    local: LocalId,
+    numbers: &mut Vec<i64>,
+) -> Option<()> {
+    numbers.push(view.point(code, local)?.0.into());
+    for register in 0..frame.program().threads[code].registers.len() {
+        numbers.push(view.register(code, local, RegisterId(register as u32)));
+    }
+    Some(())
 }

@@ -65,6 +65,9 @@ struct Rule {
     broadcast: Option<u32>,
 }
 
+/// So many predecessors may be looked at for each element that may be added.
+const TRIES: u64 = 200;
+
 /// A search that can be continued.
 pub(crate) struct Backward {
     /// What can be reached, by shared part.
@@ -83,6 +86,8 @@ pub(crate) struct Backward {
     pub states: u64,
     /// Predecessors computed.
     pub transitions: u64,
+    /// The same and those that came to nothing, over all.
+    tried: u64,
     /// Something bad can be reached with so many copies.
     bad: Option<u32>,
 }
@@ -106,6 +111,7 @@ impl Backward {
             bytes: 0,
             states: 0,
             transitions: 0,
+            tried: 0,
             bad: None,
         };
         // In the order of the ideals, so that everything is the same in each run.
@@ -216,14 +222,17 @@ impl Backward {
         self.queue.push(Reverse((size, number)));
     }
 
-    /// Goes on until all is found, or `most` elements were added. `stop` is asked now and then, with the number of elements and bytes.
+    /// Goes on until all is found, or `most` elements were added or looked for with little success. `stop` is asked now and then, with the number of elements and bytes.
     pub fn search(&mut self, most: u64, stop: &mut dyn FnMut(u64, u64) -> Option<String>) -> End {
         let mut expanded = 0u64;
+        let first = self.tried;
         loop {
             if let Some(copies) = self.bad {
                 return End::Bad(copies.max(1));
             }
-            if self.antichain.added() as u64 > most {
+            if self.antichain.added() as u64 > most
+                || self.tried - first > most.saturating_mul(TRIES)
+            {
                 return End::TooMany;
             }
             let Some(Reverse((_, number))) = self.queue.pop() else {
@@ -243,6 +252,7 @@ impl Backward {
             let copies = self.antichain.get(number).copies.to_vec();
             for at in 0..self.rules.get(&shared).map_or(0, Vec::len) {
                 let rule = self.rules[&shared][at];
+                self.tried += 1;
                 for before in self.before(shared, &copies, rule) {
                     self.transitions += 1;
                     self.enter(rule.from, before);
@@ -255,7 +265,7 @@ impl Backward {
     }
 
     /// The minimal states from which a step leads above an element.
-    fn before(&self, shared: u32, copies: &Multiset, rule: Rule) -> Vec<Multiset> {
+    fn before(&mut self, shared: u32, copies: &Multiset, rule: Rule) -> Vec<Multiset> {
         let mut rest = copies.clone();
         if let Some(to) = rule.to {
             remove(&mut rest, to);
@@ -288,6 +298,7 @@ impl Backward {
             };
             for _ in 0..count {
                 let mut more: Vec<Multiset> = Vec::new();
+                self.tried += (all.len() * origins.len()) as u64;
                 for before in &all {
                     for &origin in origins {
                         let mut before = before.clone();

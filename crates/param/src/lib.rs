@@ -19,6 +19,7 @@
 
 mod antichain;
 mod backward;
+mod certificate;
 mod cover;
 mod steps;
 #[cfg(test)]
@@ -29,6 +30,7 @@ use std::time::{Duration, Instant};
 
 pub use backward::Proof;
 use backward::{Backward, End as BackwardEnd};
+pub use certificate::{CERTIFIED, certificate};
 use cover::{Cover, End};
 use palisade_check::counted::{Asked, Count, MANY, System, with_system};
 use palisade_check::{
@@ -44,7 +46,7 @@ const FIRST_COPIES: u32 = 2;
 const MOST_COPIES: u32 = 5;
 
 /// How many ideals the first walk for a cap may see, and how many elements the backward search may add; four times as many in each round.
-const FIRST_BUDGET: u64 = 20_000;
+const FIRST_BUDGET: u64 = 2_000;
 
 /// No search counts further: what comes next is any number.
 const MOST_COUNTED: Count = MANY - 1;
@@ -458,14 +460,19 @@ impl<'s, 'a> Searches<'s, 'a> {
 
     /// Goes back from what is bad.
     fn backward(&mut self, budget: u64) -> Proved {
+        // What is counted less is less to see.
+        self.backward_over(&[PRUNING_CAP, 0], budget)
+    }
+
+    /// The same, over what can be seen with the first of these caps with which it is not too much.
+    fn backward_over(&mut self, caps: &[Count], budget: u64) -> Proved {
         let limits = &mut self.limits;
         let search = match &mut self.backward {
             Some(search) => search,
             None => {
                 self.walks += 1;
                 let mut ideals = None;
-                // What is counted less is less to see.
-                for cap in [PRUNING_CAP, 0] {
+                for &cap in caps {
                     let found = self
                         .cover
                         .collect(&mut self.steps, cap, budget, &mut |s, b| limits.stop(s, b));

@@ -72,7 +72,7 @@ impl<'p> Instances<'p> {
 
 fn ask(program: &Program, model: Model, criterion: Criterion) -> Option<Answer> {
     let options = Options {
-        timeout: Some(Duration::from_secs(10)),
+        timeout: Some(Duration::from_secs(30)),
         ..Options::new(model, criterion)
     };
     with_control(|control| palisade_param::check(program, &options, control)).ok()
@@ -128,6 +128,12 @@ fn mistake(instances: &Instances<'_>, answer: &Answer) -> Result<[bool; 2], Stri
         .zip(&mut said)
     {
         *said = mistake_of(engine, instances)?;
+    }
+    // Where the time was not enough, nothing was said.
+    if let Verdict::Unknown(why) = &answer.verdict
+        && why.contains("the time limit is reached")
+    {
+        return Ok(said);
     }
     for copies in 1..=claimed.unwrap_or(MOST_COPIES) {
         let violates = instances.violated_by(copies);
@@ -230,6 +236,9 @@ fn random_programs_agree_with_given_numbers_of_copies() {
     let seen = compare(first..first + count);
     for ((model, criterion), seen) in QUESTIONS.into_iter().zip(&seen) {
         println!("{} {}: {seen:?}", model.name(), criterion.name());
+        // (Of `safe`, some cannot be asked for all numbers at once.)
+        let unknown = seen.unknown.load(Ordering::Relaxed);
+        assert!(unknown * 10 <= count, "{unknown} are not known");
         // A comparison in which one side is never seen would say nothing.
         for (what, seen, least) in [
             ("holds", &seen.holds, count / 10),

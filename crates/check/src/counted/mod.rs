@@ -85,6 +85,16 @@ pub trait System {
         None
     }
 
+    /// A shared part as the numbers of a certificate; `None` where an error has stopped a thread, or where there are no certificates.
+    fn shared_numbers(&mut self, _shared: u32) -> Option<Vec<i64>> {
+        None
+    }
+
+    /// A local as the numbers of a certificate; `None` likewise.
+    fn local_numbers(&mut self, _local: u32) -> Option<Vec<i64>> {
+        None
+    }
+
     /// Bytes held, roughly.
     fn bytes(&self) -> u64;
 }

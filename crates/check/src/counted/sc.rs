@@ -9,6 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::never::{NeverOfCopies, Present};
 use super::{Asked, Count, MANY, Numbers, Places, Step, System, code_reductions};
+use crate::certificate::put_local;
 use crate::drf::Races;
 use crate::persistent::Fragility;
 use crate::sc::execute;
@@ -407,6 +408,31 @@ impl System for ScSystem<'_, '_> {
         gave_up
             .filter(|gave_up| gave_up.load(Ordering::Relaxed))
             .map(|_| crate::persistent::RUNS_ON_FOR_EVER.to_owned())
+    }
+
+    fn shared_numbers(&mut self, shared: u32) -> Option<Vec<i64>> {
+        let row: Rc<Box<[u32]>> = self.shared.get(shared).clone();
+        let frame = self.frame;
+        let mut numbers = vec![row[frame.width()].into()];
+        for &(component, code) in &self.fixed_thread {
+            put_local(
+                frame,
+                &mut self.view,
+                code,
+                LocalId(row[component]),
+                &mut numbers,
+            )?;
+        }
+        let memory = &row[frame.thread_count()..frame.width()];
+        numbers.extend(memory.iter().map(|&id| self.view.value(id)));
+        Some(numbers)
+    }
+
+    fn local_numbers(&mut self, local: u32) -> Option<Vec<i64>> {
+        let (code, local) = **self.locals.get(local);
+        let mut numbers = vec![code as i64];
+        put_local(self.frame, &mut self.view, code, local, &mut numbers)?;
+        Some(numbers)
     }
 
     fn bytes(&self) -> u64 {

@@ -100,7 +100,7 @@ impl<'a> Wanted<'a> {
     ) -> Result<u64, NoCertificate> {
         let mut sorter = Sorter::default();
         let mut bytes = Vec::new();
-        let claim = palisade_check::certificate(program, options, control, &mut |state| {
+        let claim = palisade_param::certificate(program, options, control, &mut |state| {
             bytes.clear();
             encode(state, &mut bytes);
             sorter.push(&bytes)

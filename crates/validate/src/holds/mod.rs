@@ -2,16 +2,18 @@
 //!
 //! [`validate_certificate`] believes nothing that a certificate says. It takes each state, derives all its steps by rules as plain as the
 //! papers', looks at whether it violates, and then checks that the initial state and everything that a step leads to is in the set.
-//! Successors are sorted and merged with the certificate, on disk where memory ends, so that it works for sets of any size.
+//! Successors are sorted and merged with the certificate, on disk where memory ends, so that it works for sets of any size. (Those for any number of threads
+//! are kept in memory.)
 
 mod attacks;
 mod buffers;
+mod copies;
 mod monitors;
 mod patterns;
 mod states;
 
 use crate::Invalid;
-use palisade_certificate::{Header, Orders, Proof, Reader, Sorter, Unusable, encode};
+use palisade_certificate::{Claim, Header, Orders, Proof, Reader, Sorter, Unusable, encode};
 use palisade_lang::Program;
 use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
 use palisade_memory::{Criterion, Model, Sc};
@@ -25,7 +27,7 @@ pub struct Certified {
     pub model: Model,
     /// … this criterion holds.
     pub criterion: Criterion,
-    /// How many states it has.
+    /// How many states it has; for any number of threads: how many ideals and minimal states.
     pub states: u64,
 }
 
@@ -87,9 +89,11 @@ pub fn validate_certificate_within<R: BufRead>(
         return Err(invalid("it was made for another program or question"));
     }
     if program.is_parameterised() {
-        return Err(Rejected::Unusable(
-            "certificates for any number of threads are not known here".to_owned(),
-        ));
+        return Ok(Certified {
+            model: claim.model,
+            criterion: claim.criterion,
+            states: judge_copies(program, claim, reader)?,
+        });
     }
     let (model, criterion) = (claim.model, claim.criterion);
     let program = &match claim.orders {
@@ -129,6 +133,38 @@ pub fn validate_certificate_within<R: BufRead>(
         criterion,
         states: judge(rules, reader, bytes, &mut open)?,
     })
+}
+
+/// Judges a certificate for any number of threads, and counts its sets.
+fn judge_copies<R: BufRead>(
+    program: &Program,
+    claim: Claim,
+    reader: Reader<R>,
+) -> Result<u64, Rejected> {
+    let (model, criterion) = (claim.model, claim.criterion);
+    let known = claim.proof == Proof::Basis
+        && claim.orders == Orders::Written
+        && matches!(
+            (model, criterion),
+            (Model::Sc, Criterion::Safe)
+                | (Model::Sc | Model::Tso, Criterion::Drf)
+                | (Model::Tso, Criterion::Trf | Criterion::Persistent)
+        );
+    if !known {
+        return Err(Rejected::Unusable(format!(
+            "certificates for `{}` under `{}` and any number of threads are not known here",
+            criterion.name(),
+            model.name()
+        )));
+    }
+    if criterion == Criterion::Safe && copies::not_upward_closed(program) {
+        return Err(Rejected::Unusable(
+            "a `never` may be false again with more copies, and nothing is known about such certificates"
+                .to_owned(),
+        ));
+    }
+    let instance = program.with_copies(2);
+    copies::Copied::new(program, &instance, criterion, claim.locations).judge(reader)
 }
 
 /// Judges a set by its rules, and counts it.

@@ -12,6 +12,8 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, HashSet};
 use std::hash::Hash;
 
+const TOO_MUCH: &str = "there is too much to look at behind it";
+
 /// The rules of SC with one of these criteria.
 pub struct Patterns<'p> {
     machine: Sc<'p>,
@@ -32,6 +34,20 @@ impl<'p> Patterns<'p> {
             criterion,
             counts,
             gave_up: Cell::new(false),
+        }
+    }
+
+    /// The machine whose states are judged.
+    pub fn machine(&self) -> &Sc<'p> {
+        &self.machine
+    }
+
+    /// Whether a state has the pattern of `drf`, `trf` or `persistent`; an error where there is too much to look at.
+    pub fn pattern(&self, state: &State) -> Result<bool, String> {
+        let found = self.violation(state, &[]).is_some();
+        match self.gave_up.get() {
+            true => Err(TOO_MUCH.to_owned()),
+            false => Ok(found),
         }
     }
 
@@ -312,7 +328,7 @@ impl Rules for Patterns<'_> {
             return Err(violation);
         }
         if self.gave_up.get() {
-            return Err("there is too much to look at behind it".to_owned());
+            return Err(TOO_MUCH.to_owned());
         }
         let mut numbers = Vec::new();
         for (step, state) in &steps {

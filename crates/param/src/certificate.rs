@@ -1,0 +1,147 @@
+//! What a certificate for any number of threads says: ideals and a backward basis (see `palisade-certificate` for the form).
+//!
+//! As for given numbers of threads, nothing here has to be believed, and nothing is reduced. Copies and threads that an error has stopped are left out: one that
+//! stands before the error can do no less.
+
+use std::io;
+use std::time::Instant;
+
+use palisade_certificate::{Claim, Locations, Proof as Kind};
+use palisade_check::counted::{Asked, Count, MANY, System, with_system};
+use palisade_check::{Control, Criterion, Model, NoCertificate, Options, Reductions, Refusal};
+use palisade_lang::Program;
+
+use crate::{FIRST_BUDGET, Limits, PRUNING_CAP, Proof, Proved, Searches};
+
+/// The questions whose answer "holds for every number of copies" can be certified.
+pub const CERTIFIED: &[(Model, Criterion)] = &[
+    (Model::Sc, Criterion::Safe),
+    (Model::Sc, Criterion::Drf),
+    (Model::Tso, Criterion::Drf),
+    (Model::Tso, Criterion::Trf),
+    (Model::Tso, Criterion::Persistent),
+];
+
+/// Proves again, without any reduction, that a criterion holds, and hands all ideals and minimal states to `take`, in no particular order. What they show. Programs
+/// without threads of any number are passed on.
+pub fn certificate(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    take: &mut dyn FnMut(&[i64]) -> io::Result<()>,
+) -> Result<Claim, NoCertificate> {
+    if !program.is_parameterised() {
+        return palisade_check::certificate(program, options, control, take);
+    }
+    let refused = |message: String| {
+        NoCertificate::Refused(Refusal {
+            message,
+            span: None,
+        })
+    };
+    if !CERTIFIED.contains(&(options.model, options.criterion)) {
+        return Err(refused(format!(
+            "there is no certificate for `{}` under `{}` and any number of threads yet",
+            options.criterion.name(),
+            options.model.name()
+        )));
+    }
+    let options = Options {
+        reductions: Reductions::NONE,
+        all: false,
+        ..options.clone()
+    };
+    let start = Instant::now();
+    let mut result = Ok(());
+    let asked = with_system(program, &options, &mut |system| {
+        let limits = Limits {
+            start,
+            timeout: options.timeout,
+            memory: options.memory,
+            control,
+            peak: 0,
+        };
+        let mut searches = Searches::new(system, limits);
+        // What counts nothing says least about what can be reached, and leaves most to the basis; where that is too much, the ideals say more.
+        let mut proved = searches.backward_over(&[0], FIRST_BUDGET);
+        if proved == Proved::Open {
+            searches.backward = None;
+            proved = searches.backward_over(&[PRUNING_CAP, 0], u64::MAX);
+        }
+        let proof = match proved {
+            Proved::Holds(Some(proof)) => proof,
+            Proved::Stopped(why) => return Err(NoCertificate::Unfinished(why)),
+            _ => {
+                return Err(NoCertificate::Unfinished(
+                    "a violation was found; please report this, with the program".to_owned(),
+                ));
+            }
+        };
+        result = hand_over(searches.steps.system, &proof, take);
+        Ok(())
+    });
+    match asked {
+        Ok(Asked::Answered(answered)) => answered?,
+        Ok(Asked::OnlyInstances(why)) => return Err(refused(why)),
+        Ok(Asked::Dismissed(_)) => {
+            return Err(refused("there is nothing to certify".to_owned()));
+        }
+        Err(refusal) => return Err(NoCertificate::Refused(refusal)),
+    }
+    result.map_err(NoCertificate::Failed)?;
+    let locations = match options.all_locations {
+        true => Locations::All,
+        false => Locations::Declared,
+    };
+    Ok(Claim {
+        locations,
+        proof: Kind::Basis,
+        ..Claim::new(options.model, options.criterion)
+    })
+}
+
+fn hand_over(
+    system: &mut dyn System,
+    proof: &Proof,
+    take: &mut dyn FnMut(&[i64]) -> io::Result<()>,
+) -> io::Result<()> {
+    for (shared, copies) in &proof.ideals {
+        let Some(mut numbers) = begin(system, 0, *shared) else {
+            continue;
+        };
+        for &(local, count) in copies {
+            if let Some(local) = system.local_numbers(local) {
+                numbers.extend(local);
+                numbers.push(at_most(count));
+            }
+        }
+        take(&numbers)?;
+    }
+    'basis: for (shared, copies) in &proof.basis {
+        let Some(mut numbers) = begin(system, 1, *shared) else {
+            continue;
+        };
+        for &(local, count) in copies {
+            let Some(local) = system.local_numbers(local) else {
+                continue 'basis;
+            };
+            numbers.extend(local);
+            numbers.push(count.into());
+        }
+        take(&numbers)?;
+    }
+    Ok(())
+}
+
+fn begin(system: &mut dyn System, kind: i64, shared: u32) -> Option<Vec<i64>> {
+    let mut numbers = vec![kind];
+    numbers.extend(system.shared_numbers(shared)?);
+    Some(numbers)
+}
+
+fn at_most(count: Count) -> i64 {
+    match count {
+        MANY => 0,
+        count => count.into(),
+    }
+}

@@ -1,0 +1,210 @@
+//! Certificates for any number of threads: those of right answers are valid, and what was changed is not.
+
+use palisade_certificate::{Claim, Header, Proof, Reader, Sorter, encode, write};
+use palisade_check::{Control, Criterion, Model, NoCertificate, Options, Verdict};
+use palisade_lang::Program;
+use palisade_param::{CERTIFIED, certificate, check};
+use palisade_testkit::{Shape, program, random_sketch, workspace_dir};
+use palisade_validate::{Certified, Rejected, validate_certificate};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+const CONTROL: Control<'static> = Control {
+    cancel: &NEVER,
+    progress: &|_| {},
+};
+
+fn options((model, criterion): (Model, Criterion)) -> Options {
+    Options {
+        timeout: Some(Duration::from_secs(2)),
+        jobs: 1,
+        ..Options::new(model, criterion)
+    }
+}
+
+/// The sets of a certificate; `None` where there is none.
+fn sets(program: &Program, question: (Model, Criterion)) -> Option<Vec<Vec<i64>>> {
+    let mut sets = Vec::new();
+    let written = certificate(program, &options(question), &CONTROL, &mut |set| {
+        sets.push(set.to_vec());
+        Ok(())
+    });
+    match written {
+        Ok(claim) => {
+            assert_eq!(claim.proof, Proof::Basis);
+            Some(sets)
+        }
+        Err(NoCertificate::Unfinished(_) | NoCertificate::Refused(_)) => None,
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+fn judge(
+    program: &Program,
+    (model, criterion): (Model, Criterion),
+    sets: &[Vec<i64>],
+) -> Result<Certified, Rejected> {
+    let mut sorter = Sorter::default();
+    for set in sets {
+        let mut bytes = Vec::new();
+        encode(set, &mut bytes);
+        sorter.push(&bytes).unwrap();
+    }
+    let claim = Claim {
+        proof: Proof::Basis,
+        ..Claim::new(model, criterion)
+    };
+    let header = Header::new(program, claim);
+    let mut file = Vec::new();
+    write(&header, &mut sorter.finish().unwrap(), &mut file).unwrap();
+    validate_certificate(program, || Reader::new(&file[..]))
+}
+
+fn is_invalid(result: Result<Certified, Rejected>) -> bool {
+    matches!(result, Err(Rejected::Invalid(_)))
+}
+
+#[test]
+fn programs_of_the_collection() {
+    let mut paths: Vec<_> = std::fs::read_dir(workspace_dir().join("programs/param"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    let (mut valid, mut left_out) = (0, Vec::new());
+    for path in paths {
+        let program = program(&std::fs::read_to_string(&path).unwrap());
+        for &question in CERTIFIED {
+            if question == (Model::Tso, Criterion::Drf) {
+                continue;
+            }
+            let answer = check(&program, &options(question), &CONTROL).unwrap();
+            if answer.verdict != Verdict::Holds {
+                continue;
+            }
+            let Some(sets) = sets(&program, question) else {
+                left_out.push((path.clone(), question));
+                continue;
+            };
+            let judged = judge(&program, question, &sets);
+            assert!(judged.is_ok(), "{path:?} {question:?}: {judged:?}");
+            valid += 1;
+        }
+    }
+    println!("{valid} valid, left out: {left_out:?}");
+    assert!(valid > 60, "{valid} valid");
+}
+
+#[test]
+fn random_programs() {
+    for &question in CERTIFIED {
+        let (mut valid, mut refused) = (0, 0);
+        for seed in 0..40 {
+            let program = program(&random_sketch(seed, &Shape::PARAMETERISED).to_string());
+            let answer = check(&program, &options(question), &CONTROL).unwrap();
+            let found = sets(&program, question);
+            match (answer.verdict, found) {
+                (Verdict::Holds, Some(sets)) => {
+                    let judged = judge(&program, question, &sets);
+                    assert!(
+                        judged.is_ok(),
+                        "{question:?} {seed}: {judged:?}\n{program}",
+                        program = program.source.text()
+                    );
+                    valid += 1;
+                }
+                (Verdict::Violated, found) => {
+                    assert!(found.is_none(), "{question:?} {seed}");
+                    refused += 1;
+                }
+                _ => {}
+            }
+        }
+        println!("{question:?}: {valid} valid, {refused} violated");
+        assert!(valid > 5, "{question:?}");
+        assert!(refused > 5, "{question:?}");
+    }
+}
+
+#[test]
+fn what_was_changed_is_rejected() {
+    let right = "shared lock;\n\
+                 nonatomic shared n;\n\
+                 thread t[*] { loop { bcas(lock, 0, 1); cs: n = 1 - n; lock = 0; } }\n\
+                 never t[0]@cs && t[1]@cs;\n";
+    let right = program(&format!("domain 2;\n{right}"));
+    for question in [
+        (Model::Sc, Criterion::Safe),
+        (Model::Sc, Criterion::Drf),
+        (Model::Tso, Criterion::Trf),
+        (Model::Tso, Criterion::Persistent),
+    ] {
+        let sets = sets(&right, question).unwrap();
+        let whole = judge(&right, question, &sets).unwrap();
+        assert_eq!(whole.states, sets.len() as u64);
+        let basis = sets.iter().filter(|s| s[0] == 1).count();
+        // A triangular race or a fragile run needs more than a lock has.
+        assert_eq!(
+            basis > 0,
+            matches!(question.1, Criterion::Safe | Criterion::Drf),
+            "{question:?}"
+        );
+        for missing in (0..sets.len()).step_by(2) {
+            let mut fewer = sets.clone();
+            fewer.remove(missing);
+            let judged = judge(&right, question, &fewer);
+            assert!(
+                is_invalid(judged),
+                "{question:?} without {:?}",
+                sets[missing]
+            );
+        }
+        // No change makes the judge fall over; and one that says less than is needed is no proof.
+        for changed in (0..sets.len()).step_by(5) {
+            for at in 0..sets[changed].len() {
+                for by in [1, i64::MIN] {
+                    let mut other = sets.clone();
+                    other[changed][at] = other[changed][at].wrapping_add(by);
+                    let _ = judge(&right, question, &other);
+                }
+            }
+        }
+        // An ideal that counts where there may be any number.
+        for changed in (0..sets.len()).filter(|&s| sets[s][0] == 0) {
+            let mut other = sets.clone();
+            let last = other[changed].len() - 1;
+            assert_eq!(
+                other[changed][last], 0,
+                "any number, since nothing is counted"
+            );
+            other[changed][last] = 1;
+            assert!(is_invalid(judge(&right, question, &other)), "{question:?}");
+        }
+    }
+    // What is right for one program is wrong for a broken one.
+    let broken = program(
+        &right
+            .source
+            .text()
+            .replace("bcas(lock, 0, 1)", "xchg(lock, 1)"),
+    );
+    let question = (Model::Sc, Criterion::Safe);
+    let of_right = sets(&right, question).unwrap();
+    assert!(judge(&broken, question, &of_right).is_err());
+}
+
+/// Only what is known is believed.
+#[test]
+fn other_questions_are_unusable() {
+    let program = program("shared x;\nthread t[*] { wait(x == 1); }\nnever deadlock;\n");
+    for question in [
+        (Model::Tso, Criterion::Robust),
+        (Model::Ra, Criterion::Robust),
+        (Model::Sc, Criterion::Safe),
+    ] {
+        let judged = judge(&program, question, &[]);
+        assert!(matches!(judged, Err(Rejected::Unusable(_))), "{question:?}");
+        assert!(sets(&program, question).is_none());
+    }
+}

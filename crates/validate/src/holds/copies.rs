@@ -1,0 +1,700 @@
+//! Certificates for any number of threads.
+//!
+//! A state is a shared part (the threads that are there once, the memory, and whether a copy is inside `atomic`) and, for each local (a thread with any number of
+//! copies, a control point, registers), how many copies stand there. A certificate is a set of *ideals*, which say how many copies there are at most, and a set of
+//! *minimal* states, the backward basis, which say how many there are at least. Let O be what is in an ideal, and B what of it is above a minimal state. It proves
+//! the criterion for every number of copies if
+//!
+//! * the states at the beginning are in O and not in B;
+//! * a step from O leads into O;
+//! * a step from O into B comes from B;
+//! * whatever of O violates is in B. More copies violate no less, so it is enough to look at as many as a violation takes.
+//!
+//! Steps and violations are those of the plain machine of SC, run with as many copies as matter and all others stopped, so that they do nothing.
+
+use super::patterns::Patterns;
+use super::{Rejected, invalid};
+use palisade_certificate::{Reader, decode};
+use palisade_lang::{
+    Address, BinaryOp, Copies, CopyRef, Expr, LabelRef, LocationId, Op, PointId, Program,
+    ProgramError, StateAtom, Value,
+};
+use palisade_memory::sc::State;
+use palisade_memory::{Criterion, Local, Machine, Sc, StepKind};
+use std::collections::{BTreeMap, HashMap};
+use std::io::BufRead;
+
+/// Any number of copies.
+const MANY: i64 = i64::MAX;
+
+/// The most choices of copies that are looked at for one shared part and one `never`.
+const MOST_CHOICES: usize = 1 << 24;
+
+/// A copy: its thread, control point and registers.
+type Copy = (usize, PointId, Vec<Value>);
+
+/// How many copies stand where, at least or at most; copies by their numbers.
+type Counts = BTreeMap<usize, i64>;
+
+/// A step: the copy that makes it, the shared part and the copy behind it.
+struct Rule {
+    from: usize,
+    mover: Option<usize>,
+    behind: usize,
+    to: Option<usize>,
+}
+
+/// Things and their numbers.
+struct Numbered<T> {
+    numbers: HashMap<T, usize>,
+    things: Vec<T>,
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
+    fn new() -> Self {
+        Numbered {
+            numbers: HashMap::new(),
+            things: Vec::new(),
+        }
+    }
+
+    fn number(&mut self, thing: T) -> usize {
+        *self.numbers.entry(thing.clone()).or_insert_with(|| {
+            self.things.push(thing);
+            self.things.len() - 1
+        })
+    }
+}
+
+/// A certificate, and what is needed to judge it.
+pub struct Copied<'p> {
+    program: &'p Program,
+    criterion: Criterion,
+    patterns: Patterns<'p>,
+    /// For each thread its places among the running ones of the instance.
+    places: Vec<Vec<usize>>,
+    shared: Numbered<Vec<i64>>,
+    copies: Numbered<Copy>,
+    /// By shared part.
+    ideals: HashMap<usize, Vec<Counts>>,
+    minimal: HashMap<usize, Vec<Counts>>,
+}
+
+/// Why a condition may be false again with more copies.
+pub fn not_upward_closed(program: &Program) -> bool {
+    let is_any = |copy: &CopyRef| program.thread(copy.thread).copies == Copies::Any;
+    fn grows(condition: &Expr<StateAtom>, is_any: &dyn Fn(&CopyRef) -> bool) -> bool {
+        match condition {
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+                grows(left, is_any) && grows(right, is_any)
+            }
+            Expr::Atom(StateAtom::At(..)) => true,
+            other => {
+                let mut grows = true;
+                for_each_atom(other, &mut |atom| {
+                    grows &= match atom {
+                        StateAtom::Deadlock => false,
+                        StateAtom::At(copy, _) | StateAtom::Register(copy, _) => {
+                            copy.copy.is_some() || !is_any(copy)
+                        }
+                        StateAtom::Memory(_) => true,
+                    };
+                });
+                grows
+            }
+        }
+    }
+    !program.nevers.iter().all(|n| grows(&n.condition, &is_any))
+}
+
+/// All atoms, also those of addresses. As deep as the expression.
+fn for_each_atom(expr: &Expr<StateAtom>, visit: &mut dyn FnMut(&StateAtom)) {
+    expr.for_each_atom(&mut |atom| {
+        visit(atom);
+        if let StateAtom::Memory(address) = atom {
+            match &**address {
+                Address::Direct(_) => {}
+                Address::Element { index, .. } => for_each_atom(index, visit),
+                Address::Pointer(pointer) => for_each_atom(pointer, visit),
+            }
+        }
+    });
+}
+
+impl<'p> Copied<'p> {
+    /// `instance` is the program with two copies of each thread that may have any number.
+    pub fn new(
+        program: &'p Program,
+        instance: &'p Program,
+        criterion: Criterion,
+        locations: palisade_certificate::Locations,
+    ) -> Self {
+        let machine = Sc::new(instance);
+        let mut places = vec![Vec::new(); program.threads.len()];
+        for (place, running) in machine.code().instances.iter().enumerate() {
+            places[running.thread.index()].push(place);
+        }
+        Copied {
+            program,
+            criterion,
+            patterns: Patterns::new(machine, criterion, locations),
+            places,
+            shared: Numbered::new(),
+            copies: Numbered::new(),
+            ideals: HashMap::new(),
+            minimal: HashMap::new(),
+        }
+    }
+
+    fn machine(&self) -> &Sc<'p> {
+        self.patterns.machine()
+    }
+
+    fn is_any(&self, thread: usize) -> bool {
+        self.program.threads[thread].copies == Copies::Any
+    }
+
+    /// The places of threads that are there once, in the order of the text.
+    fn fixed(&self) -> Vec<usize> {
+        (0..self.places.len())
+            .filter(|&thread| !self.is_any(thread))
+            .flat_map(|thread| self.places[thread].iter().copied())
+            .collect()
+    }
+
+    /// Reads the certificate, and judges it. How many ideals and minimal states it has.
+    pub fn judge<R: BufRead>(mut self, mut reader: Reader<R>) -> Result<u64, Rejected> {
+        let mut numbers = Vec::new();
+        let mut count = 0;
+        while let Some(bytes) = reader.next_state()? {
+            count += 1;
+            let read = decode(bytes, &mut numbers).and_then(|()| self.take(&numbers));
+            if read.is_none() {
+                return Err(invalid(format!("set {count} is none of this program")));
+            }
+        }
+        self.begins_well()?;
+        let rules = self.rules()?;
+        self.comes_from_above(&rules)?;
+        self.violates_above()?;
+        Ok(count)
+    }
+
+    /// An ideal or a minimal state.
+    fn take(&mut self, numbers: &[i64]) -> Option<()> {
+        let (&kind, rest) = numbers.split_first()?;
+        let fixed = self.fixed();
+        let code = self.machine().code();
+        let width = 1
+            + fixed
+                .iter()
+                .map(|&place| 1 + code.thread(place).registers.len())
+                .sum::<usize>()
+            + self.program.locations.len();
+        let (shared, mut rest) = rest.split_at_checked(width)?;
+        let mut standing = &shared[1..];
+        for place in fixed {
+            let (&point, behind) = standing.split_first()?;
+            self.point(self.thread_of(place), point)?;
+            standing = &behind[self.machine().code().thread(place).registers.len()..];
+        }
+        let mut counts = Counts::new();
+        while let [thread, point, behind @ ..] = rest {
+            let thread = usize::try_from(*thread).ok()?;
+            if thread >= self.places.len() || !self.is_any(thread) {
+                return None;
+            }
+            let point = self.point(thread, *point)?;
+            let registers = self.program.threads[thread].registers.len();
+            let (registers, behind) = behind.split_at_checked(registers)?;
+            let (&count, behind) = behind.split_first()?;
+            let copy = self.copies.number((thread, point, registers.to_vec()));
+            let count = match (kind, count) {
+                (0, 0) => MANY,
+                (_, 1..) => count,
+                _ => return None,
+            };
+            if counts.insert(copy, count).is_some() {
+                return None;
+            }
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            return None;
+        }
+        let shared = self.shared.number(shared.to_vec());
+        let sets = match kind {
+            0 => &mut self.ideals,
+            1 => &mut self.minimal,
+            _ => return None,
+        };
+        sets.entry(shared).or_default().push(counts);
+        Some(())
+    }
+
+    fn thread_of(&self, place: usize) -> usize {
+        self.machine().code().instances[place].thread.index()
+    }
+
+    fn point(&self, thread: usize, point: i64) -> Option<PointId> {
+        let code = &self.program.threads[thread];
+        let point = PointId(u32::try_from(point).ok()?);
+        (point.index() < code.points.len() && code.behind_jumps(point) == point).then_some(point)
+    }
+
+    /// The state of the instance with these copies, and all others stopped.
+    fn state(&self, shared: &[i64], chosen: &[usize]) -> State {
+        let code = self.machine().code();
+        let mut locals = code.initial_locals();
+        for local in &mut locals {
+            local.stopped = true;
+        }
+        let mut rest = &shared[1..];
+        for place in self.fixed() {
+            let registers = code.thread(place).registers.len();
+            locals[place] = Local {
+                point: PointId(rest[0] as u32),
+                registers: rest[1..=registers].to_vec(),
+                stopped: false,
+            };
+            rest = &rest[1 + registers..];
+        }
+        let mut next = vec![0; self.places.len()];
+        for &copy in chosen {
+            let (thread, point, registers) = &self.copies.things[copy];
+            locals[self.places[*thread][next[*thread]]] = Local {
+                point: *point,
+                registers: registers.clone(),
+                stopped: false,
+            };
+            next[*thread] += 1;
+        }
+        let memory = rest.to_vec();
+        State { locals, memory }
+    }
+
+    /// The shared part of a state.
+    fn shared_of(&self, state: &State, inside: bool) -> Vec<i64> {
+        let mut numbers = vec![i64::from(inside)];
+        for place in self.fixed() {
+            numbers.push(state.locals[place].point.0.into());
+            numbers.extend_from_slice(&state.locals[place].registers);
+        }
+        numbers.extend_from_slice(&state.memory);
+        numbers
+    }
+
+    fn in_block(&self, copy: usize) -> bool {
+        let (thread, point, _) = &self.copies.things[copy];
+        self.program.threads[*thread].points[point.index()].atomic
+    }
+
+    /// The steps of a copy, or of the threads that are there once: shared part and copy behind them. `None` where a step is an error and errors matter.
+    #[allow(clippy::type_complexity)]
+    fn steps(
+        &mut self,
+        shared: usize,
+        mover: Option<usize>,
+    ) -> Option<Vec<(Vec<i64>, Option<Copy>)>> {
+        let numbers = self.shared.things[shared].clone();
+        let inside = numbers[0] != 0;
+        let chosen: Vec<usize> = mover.into_iter().collect();
+        let state = self.state(&numbers, &chosen);
+        let code = self.machine().code();
+        let holder = self
+            .fixed()
+            .into_iter()
+            .find(|&place| code.in_block(place, &state.locals[place]));
+        let movers: Vec<usize> = match mover {
+            Some(copy) if holder.is_some() || inside != self.in_block(copy) => Vec::new(),
+            Some(copy) => vec![self.places[self.copies.things[copy].0][0]],
+            None if inside => Vec::new(),
+            None => match holder {
+                Some(place) => vec![place],
+                None => self.fixed(),
+            },
+        };
+        let mut found = Vec::new();
+        for place in movers {
+            for (step, after) in self.machine().unhindered_steps_of(&state, place) {
+                if let StepKind::Error(_) = step.kind {
+                    if self.criterion == Criterion::Safe {
+                        return None;
+                    }
+                    // A thread that stands before an error can do no less than one that the error has stopped.
+                    continue;
+                }
+                let to = mover.map(|copy| {
+                    let local = &after.locals[place];
+                    let thread = self.copies.things[copy].0;
+                    (thread, local.point, local.registers.clone())
+                });
+                let inside = to.as_ref().is_some_and(|(thread, point, _)| {
+                    self.program.threads[*thread].points[point.index()].atomic
+                });
+                found.push((self.shared_of(&after, inside), to));
+            }
+        }
+        Some(found)
+    }
+
+    /// Whether some ideal has all these copies.
+    fn is_in_ideals(&self, shared: usize, copies: &Counts) -> bool {
+        self.ideals.get(&shared).is_some_and(|ideals| {
+            ideals.iter().any(|ideal| {
+                copies
+                    .iter()
+                    .all(|(copy, count)| ideal.get(copy).is_some_and(|most| most >= count))
+            })
+        })
+    }
+
+    /// Whether some minimal state has no more than these copies.
+    fn is_above(&self, shared: usize, copies: &Counts) -> bool {
+        self.minimal.get(&shared).is_some_and(|minimal| {
+            minimal.iter().any(|least| {
+                least
+                    .iter()
+                    .all(|(copy, count)| copies.get(copy).is_some_and(|many| many >= count))
+            })
+        })
+    }
+
+    fn begins_well(&mut self) -> Result<(), Rejected> {
+        let initial = self.machine().initial();
+        let shared = self.shared_of(&initial, false);
+        let shared = self.shared.number(shared);
+        let mut copies = Counts::new();
+        for thread in 0..self.places.len() {
+            if self.is_any(thread) {
+                let local = &initial.locals[self.places[thread][0]];
+                let copy = (thread, local.point, local.registers.clone());
+                copies.insert(self.copies.number(copy), MANY);
+            }
+        }
+        if !self.is_in_ideals(shared, &copies) {
+            return Err(invalid("the beginning is missing"));
+        }
+        if self.is_above(shared, &copies) {
+            return Err(invalid("the beginning is above a minimal state"));
+        }
+        Ok(())
+    }
+
+    /// All steps from ideals, after it is clear that they lead into ideals.
+    fn rules(&mut self) -> Result<Vec<Rule>, Rejected> {
+        let mut rules = Vec::new();
+        let mut all: Vec<usize> = self.ideals.keys().copied().collect();
+        all.sort_unstable();
+        for shared in all {
+            let ideals = self.ideals[&shared].clone();
+            let mut copies: Vec<usize> = ideals.iter().flat_map(|i| i.keys().copied()).collect();
+            copies.sort_unstable();
+            copies.dedup();
+            for mover in std::iter::once(None).chain(copies.into_iter().map(Some)) {
+                let Some(steps) = self.steps(shared, mover) else {
+                    let least: Counts = mover.map(|copy| (copy, 1)).into_iter().collect();
+                    if !self.is_above(shared, &least) {
+                        return Err(invalid("an error of the program is above no minimal state"));
+                    }
+                    continue;
+                };
+                for (behind, to) in steps {
+                    let behind = self.shared.number(behind);
+                    let to = to.map(|copy| self.copies.number(copy));
+                    for ideal in &ideals {
+                        let mut after = ideal.clone();
+                        if let Some(mover) = mover {
+                            match after.get_mut(&mover) {
+                                None => continue,
+                                Some(&mut MANY) => {}
+                                Some(1) => {
+                                    after.remove(&mover);
+                                }
+                                Some(count) => *count -= 1,
+                            }
+                        }
+                        if let Some(to) = to {
+                            let count = after.entry(to).or_insert(0);
+                            *count = count.saturating_add(1);
+                        }
+                        if !self.is_in_ideals(behind, &after) {
+                            return Err(invalid("a step leads out of the ideals"));
+                        }
+                    }
+                    rules.push(Rule {
+                        from: shared,
+                        mover,
+                        behind,
+                        to,
+                    });
+                }
+            }
+        }
+        Ok(rules)
+    }
+
+    /// What leads above a minimal state is above one.
+    fn comes_from_above(&self, rules: &[Rule]) -> Result<(), Rejected> {
+        for rule in rules {
+            for least in self.minimal.get(&rule.behind).into_iter().flatten() {
+                let mut before = least.clone();
+                if let Some(to) = rule.to
+                    && let Some(count) = before.get_mut(&to)
+                {
+                    *count -= 1;
+                    if *count == 0 {
+                        before.remove(&to);
+                    }
+                }
+                if let Some(mover) = rule.mover {
+                    let count = before.entry(mover).or_insert(0);
+                    *count = count.saturating_add(1);
+                }
+                if self.is_in_ideals(rule.from, &before) && !self.is_above(rule.from, &before) {
+                    return Err(invalid(
+                        "a step from above no minimal state leads above one",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whatever violates is above a minimal state.
+    fn violates_above(&self) -> Result<(), Rejected> {
+        for (&shared, ideals) in &self.ideals {
+            let mut copies: Vec<usize> = ideals.iter().flat_map(|i| i.keys().copied()).collect();
+            copies.sort_unstable();
+            copies.dedup();
+            match self.criterion {
+                Criterion::Safe => self.nevers_are_above(shared, &copies)?,
+                _ => self.patterns_are_above(shared, &copies)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn must_be_above(&self, shared: usize, chosen: &[usize]) -> Result<(), Rejected> {
+        let mut counts = Counts::new();
+        for &copy in chosen {
+            *counts.entry(copy).or_insert(0) += 1;
+        }
+        match self.is_in_ideals(shared, &counts) && !self.is_above(shared, &counts) {
+            true => Err(invalid("a violation is above no minimal state")),
+            false => Ok(()),
+        }
+    }
+
+    /// Patterns of one or two threads.
+    fn patterns_are_above(&self, shared: usize, copies: &[usize]) -> Result<(), Rejected> {
+        let numbers = &self.shared.things[shared];
+        let check = |chosen: &[usize]| -> Result<(), Rejected> {
+            // Who is inside `atomic` keeps all others out; without it, the state would look as if they could move.
+            let inside = chosen.iter().any(|&copy| self.in_block(copy));
+            if numbers[0] != 0 && !(inside && self.criterion == Criterion::Drf) {
+                return Ok(());
+            }
+            let found = self.patterns.pattern(&self.state(numbers, chosen));
+            match found.map_err(invalid)? {
+                true => self.must_be_above(shared, chosen),
+                false => Ok(()),
+            }
+        };
+        check(&[])?;
+        for &one in copies {
+            check(&[one])?;
+        }
+        for (at, &one) in copies.iter().enumerate() {
+            for &two in &copies[at..] {
+                if self.may_meet(one, two) {
+                    check(&[one, two])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether two copies can be the two of a pattern: each has an access, and one of them a write (or a block) before it; behind one, the rest is that of single copies.
+    fn may_meet(&self, one: usize, two: usize) -> bool {
+        let writes = |copy: usize| {
+            let (thread, point, _) = &self.copies.things[copy];
+            let mut next = self.program.threads[*thread].outgoing(*point).iter();
+            next.any(|t| {
+                let op = &t.op;
+                matches!(op, Op::Store { .. } | Op::Rmw { .. } | Op::AtomicBegin)
+            })
+        };
+        match self.criterion {
+            Criterion::Drf => writes(one) || writes(two),
+            _ => writes(one) && writes(two),
+        }
+    }
+
+    fn nevers_are_above(&self, shared: usize, copies: &[usize]) -> Result<(), Rejected> {
+        let state = self.state(&self.shared.things[shared], &[]);
+        for never in &self.program.nevers {
+            let mut names: Vec<(CopyRef, Option<LabelRef>)> = Vec::new();
+            for_each_atom(&never.condition, &mut |atom| {
+                let name = match atom {
+                    StateAtom::At(copy, label) if copy.copy.is_none() => (*copy, Some(*label)),
+                    StateAtom::At(copy, _) | StateAtom::Register(copy, _) => (*copy, None),
+                    _ => return,
+                };
+                if self.is_any(name.0.thread.index()) && !names.contains(&name) {
+                    names.push(name);
+                }
+            });
+            let mut conjuncts = Vec::new();
+            let mut rest = vec![&never.condition];
+            while let Some(condition) = rest.pop() {
+                match condition {
+                    Expr::Binary(BinaryOp::And, left, right) => rest.extend([&**left, &**right]),
+                    other => conjuncts.push(other),
+                }
+            }
+            // For each name the copies that it can stand for: those that alone make nothing false.
+            let mut candidates: Vec<Vec<Option<usize>>> = Vec::new();
+            for name in &names {
+                let mut of_name = Vec::new();
+                // That somebody is at a label may be of no matter.
+                of_name.extend(name.1.is_some().then_some(None));
+                for &copy in copies {
+                    if self.copies.things[copy].0 != name.0.thread.index() {
+                        continue;
+                    }
+                    if let Some(label) = name.1 {
+                        if self.stands_at(copy, label) {
+                            of_name.push(Some(copy));
+                        }
+                        continue;
+                    }
+                    let alone = [(*name, Some(copy))];
+                    let possible = conjuncts.iter().all(|conjunct| {
+                        let mut speaks_of_others = false;
+                        for_each_atom(conjunct, &mut |atom| {
+                            if let StateAtom::At(other, _) | StateAtom::Register(other, _) = atom {
+                                speaks_of_others |=
+                                    self.is_any(other.thread.index()) && *other != name.0;
+                            }
+                        });
+                        speaks_of_others || self.is_true(conjunct, &state, &alone)
+                    });
+                    of_name.extend(possible.then_some(Some(copy)));
+                }
+                candidates.push(of_name);
+            }
+            let choices = candidates
+                .iter()
+                .try_fold(1usize, |product, of| product.checked_mul(of.len()));
+            if choices.is_none_or(|choices| choices > MOST_CHOICES) {
+                return Err(Rejected::Unusable(
+                    "there are too many choices of copies for a `never`".to_owned(),
+                ));
+            }
+            for mut number in 0..choices.unwrap_or(0) {
+                let mut chosen = Vec::new();
+                for (name, of_name) in names.iter().zip(&candidates) {
+                    chosen.push((*name, of_name[number % of_name.len()]));
+                    number /= of_name.len();
+                }
+                if self.is_true(&never.condition, &state, &chosen) {
+                    let all: Vec<usize> = chosen.iter().filter_map(|c| c.1).collect();
+                    self.must_be_above(shared, &all)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn stands_at(&self, copy: usize, label: LabelRef) -> bool {
+        let (thread, point, _) = &self.copies.things[copy];
+        let code = &self.program.threads[*thread];
+        match label {
+            LabelRef::End => code.is_end(*point),
+            LabelRef::Label(label) => {
+                let mut points = code.labels[label.index()].points.iter();
+                points.any(|&p| code.behind_jumps(p) == *point)
+            }
+        }
+    }
+
+    /// Whether a condition is true for a choice of copies. An error makes it false.
+    fn is_true(&self, condition: &Expr<StateAtom>, state: &State, chosen: &[Chosen]) -> bool {
+        self.value(condition, state, chosen)
+            .is_ok_and(|value| value != 0)
+    }
+
+    fn value(
+        &self,
+        expr: &Expr<StateAtom>,
+        state: &State,
+        chosen: &[Chosen],
+    ) -> Result<Value, ProgramError> {
+        let code = self.machine().code();
+        let chosen_as = |copy: &CopyRef| {
+            let mut names = chosen.iter();
+            names
+                .find(|((name, label), _)| name == copy && label.is_none())
+                .and_then(|c| c.1)
+        };
+        let fixed = |copy: &CopyRef| {
+            let places = self.places[copy.thread.index()].iter().copied();
+            let copy = copy.copy;
+            places.filter(move |&p| copy.is_none_or(|c| c == code.instances[p].copy))
+        };
+        expr.eval(self.program.domain, &mut |atom| {
+            Ok(match atom {
+                StateAtom::Deadlock => 0,
+                StateAtom::At(copy, label) if self.is_any(copy.thread.index()) => {
+                    Value::from(match copy.copy {
+                        Some(_) => chosen_as(copy).is_some_and(|c| self.stands_at(c, *label)),
+                        None => chosen.iter().any(|((name, _), c)| {
+                            name.thread == copy.thread
+                                && c.is_some_and(|c| self.stands_at(c, *label))
+                        }),
+                    })
+                }
+                StateAtom::Register(copy, register) if self.is_any(copy.thread.index()) => {
+                    chosen_as(copy).map_or(0, |c| self.copies.things[c].2[register.index()])
+                }
+                StateAtom::At(copy, label) => Value::from(fixed(copy).any(|place| match label {
+                    LabelRef::End => code.has_ended(place, &state.locals[place]),
+                    LabelRef::Label(label) => {
+                        let thread = code.thread(place);
+                        let mut points = thread.labels[label.index()].points.iter();
+                        points.any(|&p| thread.behind_jumps(p) == state.locals[place].point)
+                    }
+                })),
+                StateAtom::Register(copy, register) => fixed(copy)
+                    .next()
+                    .map_or(0, |place| state.locals[place].registers[register.index()]),
+                StateAtom::Memory(address) => {
+                    let location = match &**address {
+                        Address::Direct(location) => *location,
+                        Address::Element {
+                            first,
+                            length,
+                            index,
+                        } => {
+                            let index = self.value(index, state, chosen)?;
+                            if !(0..Value::from(*length)).contains(&index) {
+                                return Err(ProgramError::IndexOutOfRange(index, *length));
+                            }
+                            LocationId(first.0 + index as u32)
+                        }
+                        Address::Pointer(pointer) => {
+                            let address = self.value(pointer, state, chosen)?;
+                            let location = self.program.location_at(address);
+                            location.ok_or(ProgramError::NoSuchLocation(address))?
+                        }
+                    };
+                    state.memory[location.index()]
+                }
+            })
+        })
+    }
+}
+
+/// A name in a `never` (with a label: somebody is there), and the copy that it stands for.
+type Chosen = ((CopyRef, Option<LabelRef>), Option<usize>);
