@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use palisade_explore::{Space, Successors};
 use palisade_lang::{LocationId, Program, ProgramError, Value};
-use palisade_threads::{ActionKind, Effect, LocalId, Status, StepOutcome, View};
+use palisade_threads::{ActionKind, Effect, Footprint, LocalId, Status, StepOutcome, View};
 
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::state::{Frame, Standings};
@@ -200,10 +200,15 @@ pub(crate) fn persistent_set(
     let footprints = |view: &View<'_>, instance: usize| {
         *view.footprints_from(frame.codes[instance], &standings.each[instance])
     };
+    // Nobody can be reduced who may be in conflict with a thread that cannot: nearly always that decides.
+    let mut barred = Footprint::default();
+    for instance in bits(running & !reducible) {
+        barred = barred.union(footprints(view, instance).future);
+    }
     let mut best = running;
     let mut best_first = 0;
     let mut candidates = reducible;
-    while candidates != 0 {
+    'candidates: while candidates != 0 {
         let first = candidates.trailing_zeros() as usize;
         candidates &= candidates - 1;
         let mut set = 1u64 << first;
@@ -212,7 +217,10 @@ pub(crate) fn persistent_set(
             let member = work.trailing_zeros() as usize;
             work &= work - 1;
             let next = footprints(view, member).next;
-            let mut outside = running & !set;
+            if next.conflicts(barred) {
+                continue 'candidates;
+            }
+            let mut outside = reducible & !set;
             while outside != 0 {
                 let other = outside.trailing_zeros() as usize;
                 outside &= outside - 1;
@@ -221,13 +229,6 @@ pub(crate) fn persistent_set(
                     work |= 1 << other;
                 }
             }
-            // A set with a member that cannot be reduced is of no use.
-            if set & !reducible != 0 {
-                break;
-            }
-        }
-        if set & !reducible != 0 {
-            continue;
         }
         let better = match set.count_ones().cmp(&best.count_ones()) {
             Ordering::Less => true,
@@ -332,7 +333,7 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
         frame.standings(view, row, &mut worker.standings);
         let standings = &worker.standings;
         let atomic = match standings.atomic {
-            true => standings.each.iter().position(|standing| standing.atomic),
+            true => standings.each.iter().position(|standing| standing.atomic()),
             false => None,
         };
         let set = match atomic {
@@ -375,7 +376,7 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
                     StepOutcome::Errs => None,
                 };
                 moved = true;
-                if standing.may_err {
+                if standing.may_err() {
                     let taken = view.action_from(code, standing, action);
                     let errs = step.outcome == StepOutcome::Errs;
                     if errs || matches!(taken.kind, ActionKind::Error(_)) {

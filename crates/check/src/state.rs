@@ -279,9 +279,9 @@ impl<'p> Frame<'p> {
                     let standing = *view.standing(code, LocalId(local));
                     let bit = |is: bool| u64::from(is) << (instance % 64);
                     running |= bit(standing.actions > 0);
-                    reducible |= bit(standing.may_be_reduced);
-                    at_labels |= bit(standing.mentioned);
-                    atomic |= standing.atomic;
+                    reducible |= bit(standing.may_be_reduced());
+                    at_labels |= bit(standing.mentioned());
+                    atomic |= standing.atomic();
                     standing
                 }),
             );

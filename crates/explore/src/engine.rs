@@ -29,8 +29,8 @@ use std::time::{Duration, Instant};
 const BATCH: usize = 128;
 /// From this many states on, a level is walked by all threads …
 const PARALLEL: u64 = 128;
-/// … once there was one with this many: starting threads takes longer than walking a few states.
-const HIRE: u64 = 1024;
+/// … but not before there are this many in all: starting threads takes longer than walking them.
+const HIRE: u64 = 4096;
 /// With this many states, the packing is fitted to what was seen.
 const FIT: u64 = 1 << 16;
 /// From this many states on, memory is dearer than the time for another change of the packing.
@@ -94,7 +94,7 @@ fn spare_bits(bits: u32, states: u64) -> u32 {
     match bits {
         0..=3 => 0,
         _ if states >= MANY => 1,
-        _ => 2,
+        _ => 3,
     }
 }
 
@@ -427,7 +427,7 @@ impl<'a, S: Space> Engine<'a, S> {
                 task.assign(level, spans);
                 self.cursor.0.store(0, Relaxed);
             }
-            if self.jobs > 1 && (states >= HIRE || states >= PARALLEL && !team.is_empty()) {
+            if self.jobs > 1 && states >= PARALLEL && self.states.load(Relaxed) >= HIRE {
                 if team.is_empty() {
                     hire();
                 }

@@ -221,9 +221,20 @@ impl<'a> Successors<'a> {
     ///
     /// # Panics
     /// If there is no such component, or while the initial rows are pushed.
-    // Always: where the changes are written down in the call, the loop over them goes away.
     #[inline(always)]
     pub fn patch(&mut self, label: u64, changes: &[(usize, u32)]) {
+        // Where the changes are written down in the call, so is their number.
+        match *changes {
+            [one] => self.patch_all(label, [one]),
+            [one, two] => self.patch_all(label, [one, two]),
+            _ => self.patch_all(label, changes),
+        }
+    }
+
+    // Not inlined: a space that does much else would keep its numbers on the stack because of this.
+    #[inline(never)]
+    fn patch_all(&mut self, label: u64, changes: impl AsRef<[(usize, u32)]>) {
+        let changes = changes.as_ref();
         assert_eq!(
             self.row.len(),
             self.layout.width(),

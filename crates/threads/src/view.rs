@@ -62,26 +62,20 @@ pub struct Standing {
     first_action: u32,
     /// How many actions it has.
     pub actions: u32,
-    /// How the thread stands.
-    pub status: Status,
-    /// Whether the thread is inside `atomic`.
-    pub atomic: bool,
-    /// Whether one of the actions begins `atomic`.
-    pub enters_block: bool,
-    /// Whether a step from here may go back in the code.
-    pub may_close_loop: bool,
-    /// Whether a step from here may change what a `never` says about the thread's position or registers.
-    pub visible: bool,
-    /// Whether it is at a label that some `never` mentions.
-    pub mentioned: bool,
-    /// Whether one of the actions is an error of the program, or may become one with the value that it reads.
-    pub may_err: bool,
-    /// Whether putting off all other threads for a step from here is worth a thought: it does not go back in the code, is not visible, and does
-    /// not enter `atomic`. (A block that cannot be finished keeps all others out: entering it is never independent.)
-    pub may_be_reduced: bool,
     /// Where it stands in `footprints`.
     index: u32,
+    /// How the thread stands.
+    pub status: Status,
+    flags: u8,
 }
+
+// What else there is to say about a local state, a bit for each: standings are copied all the time.
+const ATOMIC: u8 = 1 << 0;
+const MAY_CLOSE_LOOP: u8 = 1 << 1;
+const VISIBLE: u8 = 1 << 2;
+const MENTIONED: u8 = 1 << 3;
+const MAY_ERR: u8 = 1 << 4;
+const MAY_BE_REDUCED: u8 = 1 << 5;
 
 /// What a thread may touch.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +91,40 @@ impl Standing {
     #[inline]
     pub fn point(&self) -> Option<PointId> {
         (self.point != STOPPED).then_some(self.point)
+    }
+
+    #[inline]
+    fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    fn set(&mut self, flag: u8, is: bool) {
+        self.flags |= if is { flag } else { 0 };
+    }
+
+    /// Whether the thread is inside `atomic`.
+    #[inline]
+    pub fn atomic(&self) -> bool {
+        self.has(ATOMIC)
+    }
+
+    /// Whether it is at a label that some `never` mentions.
+    #[inline]
+    pub fn mentioned(&self) -> bool {
+        self.has(MENTIONED)
+    }
+
+    /// Whether one of the actions is an error of the program, or may become one with the value that it reads.
+    #[inline]
+    pub fn may_err(&self) -> bool {
+        self.has(MAY_ERR)
+    }
+
+    /// Whether putting off all other threads for a step from here is worth a thought: it does not go back in the code, is not visible, and does
+    /// not enter `atomic`. (A block that cannot be finished keeps all others out: entering it is never independent.)
+    #[inline]
+    pub fn may_be_reduced(&self) -> bool {
+        self.has(MAY_BE_REDUCED)
     }
 }
 
@@ -182,7 +210,7 @@ impl View<'_> {
     /// Whether the thread is inside `atomic`.
     #[inline]
     pub fn is_atomic(&mut self, code: usize, local: LocalId) -> bool {
-        self.standing(code, local).atomic
+        self.standing(code, local).atomic()
     }
 
     /// What the next step may touch (of all actions; for the beginning of `atomic`, of the whole block).
@@ -211,13 +239,13 @@ impl View<'_> {
     /// Whether a step from here may go back in the code.
     #[inline]
     pub fn may_close_loop(&mut self, code: usize, local: LocalId) -> bool {
-        self.standing(code, local).may_close_loop
+        self.standing(code, local).has(MAY_CLOSE_LOOP)
     }
 
     /// Whether a step from here may change what a `never` says about the thread's position or registers.
     #[inline]
     pub fn is_visible(&mut self, code: usize, local: LocalId) -> bool {
-        self.standing(code, local).visible
+        self.standing(code, local).has(VISIBLE)
     }
 
     /// The control point; `None` for a stopped thread.
@@ -444,13 +472,7 @@ impl View<'_> {
         let mut entry = Standing {
             point,
             status: Status::Stopped,
-            atomic: false,
-            enters_block: false,
-            may_close_loop: false,
-            visible: false,
-            mentioned: false,
-            may_err: false,
-            may_be_reduced: false,
+            flags: 0,
             index: memory.locals.len() as u32,
             first_action: first_action as u32,
             actions: 0,
@@ -461,10 +483,11 @@ impl View<'_> {
             } else {
                 Status::Running
             };
-            entry.atomic = thread.points[point.index()].atomic;
-            entry.may_close_loop = control.may_close_loop[point.index()];
-            entry.visible = control.visible[point.index()];
-            entry.mentioned = control.mentioned[point.index()];
+            entry.set(ATOMIC, thread.points[point.index()].atomic);
+            entry.set(MAY_CLOSE_LOOP, control.may_close_loop[point.index()]);
+            entry.set(VISIBLE, control.visible[point.index()]);
+            entry.set(MENTIONED, control.mentioned[point.index()]);
+            let mut enters_block = false;
             future = control.future[point.index()];
             for index in control.outgoing(point) {
                 let transition = &thread.transitions[index];
@@ -476,8 +499,9 @@ impl View<'_> {
                     _ => footprint_of(kind),
                 };
                 next = next.union(footprint);
-                entry.enters_block |= kind == ActionKind::AtomicBegin;
-                entry.may_err |= matches!(kind, ActionKind::Error(_) | ActionKind::Rmw { .. });
+                enters_block |= kind == ActionKind::AtomicBegin;
+                let may_err = matches!(kind, ActionKind::Error(_) | ActionKind::Rmw { .. });
+                entry.set(MAY_ERR, may_err);
                 memory.actions.push(RememberedAction {
                     action: Action {
                         kind,
@@ -507,11 +531,12 @@ impl View<'_> {
                 let reads = kind.location().filter(|_| kind.reads());
                 memory.steps.add_action(reads);
             }
-            entry.may_be_reduced = !(entry.may_close_loop || entry.visible || entry.enters_block);
+            let bound = entry.has(MAY_CLOSE_LOOP | VISIBLE) || enters_block;
+            entry.set(MAY_BE_REDUCED, !bound);
         } else {
             // A thread that stopped inside `atomic` keeps everybody out for good: where it stopped is remembered as its only value.
             let table = read(&threads.codes[code].locals);
-            entry.atomic = table.get(local).1 == [1];
+            entry.set(ATOMIC, table.get(local).1 == [1]);
         }
         let index = entry.index;
         memory.locals.push(entry);
