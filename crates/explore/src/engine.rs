@@ -57,13 +57,17 @@ struct Walker<W> {
 }
 
 impl<W> Walker<W> {
-    fn new(worker: W, width: usize) -> Self {
+    /// The `number`-th of so many.
+    fn new(worker: W, width: usize, number: usize, jobs: usize) -> Self {
         Walker {
             worker,
             emitted: Emitted::default(),
             chunk: Vec::new(),
             row: vec![0; width],
-            sender: Sender::default(),
+            sender: Sender {
+                first: (number * SHARDS / jobs) as u32,
+                ..Sender::default()
+            },
             best: HashMap::new(),
             news: false,
             transitions: 0,
@@ -79,6 +83,8 @@ struct Sender {
     outgoing: Vec<Vec<u64>>,
     /// Shards for which there is something in `outgoing`, a bit for each.
     waiting: u64,
+    /// The shard to begin with when everything is inserted: another one for each thread, so that they do not wait for each other all the way.
+    first: u32,
     /// Shards that have got new states, a bit for each.
     grown: u64,
     /// New states that are not yet counted for all.
@@ -235,18 +241,19 @@ impl<'a, S: Space> Engine<'a, S> {
     /// Walks with as many threads as the caller wants, if there are levels that are worth it.
     pub(crate) fn run(self, reporter: &mut Reporter<'_>) -> Walked<S::Worker> {
         let width = self.space.width();
-        let mut leader = Walker::new(self.space.worker(), width);
+        let mut leader = Walker::new(self.space.worker(), width, 0, self.jobs);
         let team = Team::default();
         let engine = &self;
         let (complete, levels, ends, mut workers) = std::thread::scope(|scope| {
             let mut members = Vec::new();
             let leaving = Leader(&team);
             let mut hire = || {
-                for _ in 1..engine.jobs {
+                for number in 1..engine.jobs {
                     let round = team.join();
                     let team = &team;
                     members.push(scope.spawn(move || {
-                        let mut walker = Walker::new(engine.space.worker(), width);
+                        let mut walker =
+                            Walker::new(engine.space.worker(), width, number, engine.jobs);
                         team.serve(round, || engine.expand(&mut walker, None));
                         walker.worker
                     }));
@@ -611,7 +618,9 @@ impl<'a, S: Space> Engine<'a, S> {
 
     /// Inserts everything that is still waiting.
     fn flush(&self, sender: &mut Sender) -> Result<(), Full> {
-        for shard in bits(std::mem::take(&mut sender.waiting)) {
+        let waiting = std::mem::take(&mut sender.waiting);
+        for behind in bits(waiting.rotate_right(sender.first)) {
+            let shard = (behind + sender.first as usize) % SHARDS;
             self.flush_shard(sender, shard)?;
         }
         Ok(())
