@@ -4,6 +4,7 @@ use palisade_testkit::workspace_dir;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 const PALISADE: &str = env!("CARGO_BIN_EXE_palisade");
 
@@ -26,14 +27,22 @@ const QUESTIONS: [&[&str]; 12] = [
 /// Programs for each question.
 const PROGRAMS: usize = 18;
 
+/// What took longer is not compared: it may have met the limit of 5 seconds, which says nothing about the numbers without one. (A list of all
+/// violations, and what is said about harm, can be cut short by it without the verdict being `unknown`.)
+const LONGEST: Duration = Duration::from_secs(4);
+
 /// The answer without what may differ; `None` where there is none within the time.
 fn answer(question: &[&str], path: &Path, jobs: &str) -> Option<Value> {
+    let start = Instant::now();
     let output = Command::new(PALISADE)
         .args(question)
-        .args(["--format", "json", "--timeout", "2s", "--jobs", jobs])
+        .args(["--format", "json", "--timeout", "5s", "--jobs", jobs])
         .arg(path)
         .output()
         .unwrap();
+    if start.elapsed() > LONGEST {
+        return None;
+    }
     let text = String::from_utf8(output.stdout).unwrap();
     let mut answer: Value = serde_json::from_str(text.trim()).unwrap();
     if matches!(answer["verdict"].as_str(), Some("unknown" | "error")) {
@@ -64,6 +73,7 @@ fn the_same_numbers_for_any_number_of_jobs() {
         for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
+                true if path.ends_with("large") => {}
                 true => directories.push(path),
                 false => paths.push(path),
             }
