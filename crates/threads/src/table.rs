@@ -74,16 +74,27 @@ impl LocalTable {
 #[derive(Debug)]
 pub(crate) struct ValueTable {
     values: Vec<Value>,
-    ids: rustc_hash::FxHashMap<Value, u32>,
+    /// Numbers alone: a table that held the values once more would take too much memory at once when it grows.
+    ids: HashTable<u32>,
 }
 
 impl Default for ValueTable {
     fn default() -> Self {
-        ValueTable {
-            values: (0..16).collect(),
-            ids: (0..16).map(|v| (v, v as u32)).collect(),
+        let mut table = ValueTable {
+            values: Vec::new(),
+            ids: HashTable::new(),
+        };
+        for value in 0..16 {
+            table.intern(value);
         }
+        table
     }
+}
+
+fn hash_value(value: Value) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write_i64(value);
+    hasher.finish()
 }
 
 impl ValueTable {
@@ -96,7 +107,9 @@ impl ValueTable {
     }
 
     pub fn find(&self, value: Value) -> Option<u32> {
-        self.ids.get(&value).copied()
+        self.ids
+            .find(hash_value(value), |&id| self.values[id as usize] == value)
+            .copied()
     }
 
     pub fn intern(&mut self, value: Value) -> u32 {
@@ -105,7 +118,9 @@ impl ValueTable {
         }
         let id = self.values.len() as u32;
         self.values.push(value);
-        self.ids.insert(value, id);
+        let values = &self.values;
+        self.ids
+            .insert_unique(hash_value(value), id, |&id| hash_value(values[id as usize]));
         id
     }
 }
