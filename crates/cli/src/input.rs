@@ -29,7 +29,12 @@ pub enum Job {
 /// The arguments with directories replaced by the programs in them, in the order of their names.
 pub fn expand(arguments: &[PathBuf]) -> Vec<Job> {
     let mut jobs = Vec::new();
-    for argument in arguments {
+    for (at, argument) in arguments.iter().enumerate() {
+        if is_stdin(argument) && arguments[..at].iter().any(|earlier| is_stdin(earlier)) {
+            let trouble = "standard input can be read only once".to_owned();
+            jobs.push(Job::Trouble(argument.clone(), trouble));
+            continue;
+        }
         if is_stdin(argument) || !argument.is_dir() {
             jobs.push(Job::File(argument.clone()));
             continue;

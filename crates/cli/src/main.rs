@@ -10,6 +10,7 @@ mod input;
 mod limits;
 mod output;
 mod pairs;
+mod patience;
 mod picture;
 mod progress;
 

@@ -5,20 +5,24 @@ use crate::batch;
 use crate::input::{self, Job};
 use crate::limits;
 use crate::output::{Closed, Output};
+use crate::pairs;
+use crate::patience::wait_for;
 use crate::picture::PictureFile;
 use crate::progress::{FilesLine, ProgressLine};
-use palisade_check::{Control, Harm, Options, Reductions, Route};
+use palisade_check::{Control, Harm, Options, Reductions, Route, Stats, Verdict};
+use palisade_fence::{FenceResult, Fences};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_report::{
-    Failure, FileReport, Findings, Look, Question, Status, github, json, sarif, text,
+    Answer, Failure, FenceFindings, FileReport, Findings, Look, Question, Status, github, json,
+    sarif, text,
 };
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Set by Ctrl-C (and by a request to terminate): searches stop, and answer what they can.
 static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
@@ -55,8 +59,8 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failur
 }
 
 /// What a program is asked, and how long that may take.
-pub type Answering<'a> =
-    dyn Fn(&Program, Effort, &Control<'_>) -> Result<Findings, Failure> + Sync + 'a;
+pub type Answering =
+    dyn Fn(&Program, Effort, &Control<'_>) -> Result<Findings, Failure> + Send + Sync;
 
 /// A question to ask about every FILE.
 pub struct Asking<'a> {
@@ -68,7 +72,7 @@ pub struct Asking<'a> {
     /// Where the run is to be drawn.
     pub picture: Option<&'a Path>,
     /// Finds the answer for one program.
-    pub answer: &'a Answering<'a>,
+    pub answer: Arc<Answering>,
 }
 
 /// How much is put into the answer about one FILE.
@@ -185,8 +189,8 @@ impl Asking<'_> {
             Err(failure) => (None, Err(failure)),
             Ok(input) => {
                 warnings = text::warnings(&input.program.source, &input.warnings, look);
-                let result = self.search(&file, &input.program, effort);
-                (Some(input.program), result)
+                let (program, result) = self.search(&file, input.program, effort);
+                (Some(program), result)
             }
         };
         Done {
@@ -201,17 +205,76 @@ impl Asking<'_> {
         }
     }
 
-    fn search(&self, file: &str, program: &Program, effort: Effort) -> Result<Findings, Failure> {
+    fn search(
+        &self,
+        file: &str,
+        program: Program,
+        effort: Effort,
+    ) -> (Program, Result<Findings, Failure>) {
         let line = match effort {
             Effort::Full => ProgressLine::new(file),
             Effort::Glance => ProgressLine::none(),
         };
-        let show = |progress: &palisade_check::Progress| line.show(progress);
-        let control = Control {
-            cancel: cancel(),
-            progress: &show,
+        let program = Arc::new(program);
+        let work = {
+            let (answer, program) = (Arc::clone(&self.answer), Arc::clone(&program));
+            move || {
+                let show = |progress: &palisade_check::Progress| line.show(progress);
+                let control = Control {
+                    cancel: cancel(),
+                    progress: &show,
+                };
+                guarded(|| answer(&program, effort, &control))
+            }
         };
-        guarded(|| (self.answer)(program, effort, &control))
+        let begin = Instant::now();
+        let result = match wait_for(timeout(self.search, effort), cancel(), work) {
+            Ok(result) => result,
+            Err(reason) => Ok(self.nothing_found(reason, begin.elapsed())),
+        };
+        let program = Arc::try_unwrap(program).unwrap_or_else(|program| (*program).clone());
+        (program, result)
+    }
+
+    /// What there is to say where nobody has waited for the answer.
+    fn nothing_found(&self, reason: &str, wall: Duration) -> Findings {
+        let stats = Stats {
+            wall,
+            ..Stats::default()
+        };
+        let unknown = || Answer {
+            verdict: Verdict::Unknown(reason.to_owned()),
+            witnesses: Vec::new(),
+            stats,
+            notes: Vec::new(),
+            harm: None,
+        };
+        match self.question {
+            Question::Check(_) | Question::Reach => Findings::One(unknown()),
+            Question::CheckAll => Findings::All(
+                pairs::criteria(self.model)
+                    .into_iter()
+                    .map(|criterion| (criterion, Ok(unknown())))
+                    .collect(),
+            ),
+            Question::Fence(_) => Findings::Fences(Box::new(FenceFindings {
+                fences: Fences {
+                    result: FenceResult::Unknown {
+                        reason: reason.to_owned(),
+                        lower_bound: 0,
+                        confirmed: None,
+                    },
+                    witness: None,
+                    all: None,
+                    explanations: Vec::new(),
+                    stats,
+                    notes: Vec::new(),
+                },
+                existing: None,
+                text: None,
+                written: false,
+            })),
+        }
     }
 
     fn print(&self, report: &FileReport, output: &mut Output) -> Result<(), Closed> {
@@ -264,6 +327,14 @@ fn threads(search: &SearchArgs) -> usize {
     search.jobs.map_or_else(|| *CORES, usize::from)
 }
 
+/// How long the answer about one FILE may take.
+fn timeout(search: &SearchArgs, effort: Effort) -> Option<Duration> {
+    match effort {
+        Effort::Full => search.timeout,
+        Effort::Glance => Some(search.timeout.map_or(GLANCE, |most| GLANCE.min(most / 4))),
+    }
+}
+
 /// The options of a search, as the flags say.
 pub fn options(
     model: Model,
@@ -273,17 +344,16 @@ pub fn options(
     effort: Effort,
 ) -> Options {
     let memory = limits::memory_limit(search.memory);
-    let (jobs, timeout, memory) = match effort {
-        Effort::Full => (threads(search), search.timeout, memory),
+    let (jobs, memory) = match effort {
+        Effort::Full => (threads(search), memory),
         Effort::Glance => (
             1,
-            Some(search.timeout.map_or(GLANCE, |most| GLANCE.min(most / 4))),
             Some(memory.map_or(GLANCE_MEMORY, |most| GLANCE_MEMORY.min(most))),
         ),
     };
     Options {
         jobs,
-        timeout,
+        timeout: timeout(search, effort),
         memory,
         reductions: Reductions {
             local_steps: !search.no_local_steps,

@@ -11,8 +11,10 @@ use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_param::check;
 use palisade_report::{Answer, Failure, Findings, Question, Refusal, Status};
+use std::sync::Arc;
+use std::time::Instant;
 
-pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
+pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
     let model = Model::from(args.model);
     let criterion = args.criterion.criterion();
     if let Some(criterion) = criterion
@@ -40,7 +42,10 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
         Ok(kept) => kept,
         Err(complaint) => return output.complain(&complaint),
     };
-    let answer = |program: &Program, effort: Effort, control: &Control<'_>| {
+    let wanted = Arc::new(wanted);
+    let written = Arc::clone(&wanted);
+    let answer = move |program: &Program, effort: Effort, control: &Control<'_>| {
+        let begin = Instant::now();
         let asked = |criterion| options(model, criterion, args.all, &args.search, effort);
         let criteria = match criterion {
             Some(criterion) => vec![criterion],
@@ -55,9 +60,17 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
             }
         };
         let decide = |criterion| -> Result<Answer, Refusal> {
-            let options = Options {
+            let asked = asked(criterion);
+            // The limit is for the FILE, not for each of the questions about it.
+            let rest = || {
+                asked
+                    .timeout
+                    .map(|most| most.saturating_sub(begin.elapsed()))
+            };
+            let mut options = Options {
                 checkpoints: checkpoints.clone(),
-                ..asked(criterion)
+                timeout: rest(),
+                ..asked.clone()
             };
             let mut answer = check(program, &options, control)?;
             // Where all criteria are asked for, `safe` is one of them.
@@ -66,6 +79,7 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
                 && (model, criterion) == (Model::Tso, Criterion::Robust)
                 && answer.verdict == Verdict::Violated
             {
+                options.timeout = rest();
                 answer.harm = Some(harm(program, &mut answer, &options, control));
             }
             Ok(answer)
@@ -73,7 +87,7 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
         match criterion {
             Some(criterion) => {
                 let mut answer = decide(criterion).map_err(Failure::Refused)?;
-                if let Some(wanted) = &wanted {
+                if let Some(wanted) = &*wanted {
                     wanted.write(program, asked(criterion), control, &mut answer);
                 }
                 Ok(Findings::One(answer))
@@ -94,9 +108,11 @@ pub fn run(args: &CheckArgs, output: &mut Output) -> Status {
         format: &args.format,
         search: &args.search,
         picture: args.picture.as_deref(),
-        answer: &answer,
+        answer: Arc::new(answer),
     }
     .run(output);
-    let written = wanted.map_or(Status::Holds, |wanted| wanted.status(output));
+    let written = (*written)
+        .as_ref()
+        .map_or(Status::Holds, |wanted| wanted.status(output));
     asked.max(written)
 }

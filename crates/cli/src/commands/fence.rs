@@ -19,8 +19,9 @@ use palisade_memory::Model;
 use palisade_param::check;
 use palisade_report::{Failure, FenceFindings, Findings, Question, Status};
 use std::path::Path;
+use std::sync::Arc;
 
-pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
+pub fn run(args: &'static FenceArgs, output: &mut Output) -> Status {
     let model = Model::from(args.model);
     let Some(criterion) = args.criterion.criterion() else {
         return output.complain(
@@ -63,7 +64,7 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
         }),
         explain: args.explain,
     };
-    let answer = |program: &Program, effort: Effort, control: &Control<'_>| {
+    let answer = move |program: &Program, effort: Effort, control: &Control<'_>| {
         let mut options = options(model, criterion, false, &args.search, effort);
         // A set of fences is confirmed by the program itself sooner than by its abstraction.
         if args.search.abstraction.is_none() {
@@ -115,7 +116,7 @@ pub fn run(args: &FenceArgs, output: &mut Output) -> Status {
         format: &args.format,
         search: &args.search,
         picture: None,
-        answer: &answer,
+        answer: Arc::new(answer),
     }
     .run(output)
 }

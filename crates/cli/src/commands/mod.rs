@@ -18,9 +18,10 @@ use palisade_report::Status;
 /// Runs a command.
 pub fn run(command: Command, output: &mut Output) -> Status {
     match command {
-        Command::Check(args) => check::run(&args, output),
-        Command::Fence(args) => fence::run(&args, output),
-        Command::Reach(args) => reach::run(&args, output),
+        // Searches may outlive the wait for them, so their flags live as long as the process.
+        Command::Check(args) => check::run(Box::leak(Box::new(args)), output),
+        Command::Fence(args) => fence::run(Box::leak(Box::new(args)), output),
+        Command::Reach(args) => reach::run(Box::leak(Box::new(args)), output),
         Command::Export(args) => export::run(&args, output),
         Command::Report(args) => report::run(&args, output),
         Command::Validate(args) => validate::run(&args, output),

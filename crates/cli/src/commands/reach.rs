@@ -11,8 +11,9 @@ use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_param::check;
 use palisade_report::{Failure, Findings, Question, Status};
+use std::sync::Arc;
 
-pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
+pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
     let model = Model::from(args.model);
     if let Some(complaint) = args.search.complaint(Some(Criterion::Safe)) {
         return output.complain(&complaint);
@@ -32,14 +33,16 @@ pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
         Ok(kept) => kept,
         Err(complaint) => return output.complain(&complaint),
     };
-    let answer = |program: &Program, effort: Effort, control: &Control<'_>| {
+    let wanted = Arc::new(wanted);
+    let written = Arc::clone(&wanted);
+    let answer = move |program: &Program, effort: Effort, control: &Control<'_>| {
         let mut options = options(model, Criterion::Safe, false, &args.search, effort);
         if let Some(kept) = &kept {
             let question = checkpoint::question("reach", std::slice::from_ref(&options));
             options.checkpoints = Some(kept.open(program, &question)?);
         }
         let mut answer = check(program, &options, control).map_err(Failure::Refused)?;
-        if let Some(wanted) = &wanted {
+        if let Some(wanted) = &*wanted {
             wanted.write(program, options, control, &mut answer);
         }
         Ok(Findings::One(answer))
@@ -51,9 +54,11 @@ pub fn run(args: &ReachArgs, output: &mut Output) -> Status {
         format: &args.format,
         search: &args.search,
         picture: args.picture.as_deref(),
-        answer: &answer,
+        answer: Arc::new(answer),
     }
     .run(output);
-    let written = wanted.map_or(Status::Holds, |wanted| wanted.status(output));
+    let written = (*written)
+        .as_ref()
+        .map_or(Status::Holds, |wanted| wanted.status(output));
     asked.max(written)
 }
