@@ -6,6 +6,7 @@ mod certificate;
 pub mod checkpoint;
 pub mod counted;
 mod drf;
+mod errors;
 mod harm;
 mod persistent;
 mod ra;
@@ -21,6 +22,7 @@ mod weave;
 
 pub use certificate::{CERTIFIED, NoCertificate, certificate};
 pub use checkpoint::Checkpoints;
+pub use errors::mention_errors;
 pub use harm::harm;
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};

@@ -855,3 +855,110 @@ fn no_color_is_obeyed_and_overruled() {
     assert!(!ask(&[]).stdout.contains('\u{1b}'));
     assert!(ask(&["--color=always"]).stdout.contains('\u{1b}'));
 }
+
+#[test]
+fn standard_input_is_read_once() {
+    let done = palisade_with_stdin(&["check", "-", "-", "--format=json"], b"shared x;\n");
+    assert_eq!(done.code, 2);
+    let lines = done.lines();
+    assert_eq!(lines[0]["verdict"], "holds");
+    assert_eq!(lines[1]["verdict"], "error");
+}
+
+#[test]
+fn other_criteria_mention_errors_of_the_program() {
+    let failing = b"shared x; thread t { assert x == 1; }\n";
+    let racy = b"shared x, y; thread p { x = 1; let r = y; assert r == 1; } thread q { y = 1; let s = x; }\n";
+    for program in [&failing[..], &racy[..]] {
+        for criterion in ["robust", "persistent", "trf", "drf"] {
+            let criterion = format!("--criterion={criterion}");
+            let done = palisade_with_stdin(&["check", "-", &criterion], program);
+            assert!(
+                done.stdout.contains("an assertion can fail"),
+                "{}",
+                done.stdout
+            );
+        }
+    }
+    let fine = b"shared x; thread t { x = 1; assert x == 1; }\n";
+    let done = palisade_with_stdin(&["check", "-"], fine);
+    assert!(
+        !done.stdout.contains("an assertion can fail"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
+fn threads_keep_their_names_at_the_beginning_of_a_sentence() {
+    let program = b"shared x, y; thread t { x = 1; let r = y; } thread u { y = 1; }\n";
+    for criterion in ["drf", "trf", "persistent"] {
+        let criterion = format!("--criterion={criterion}");
+        let done = palisade_with_stdin(&["check", "-", &criterion], program);
+        assert!(!done.stdout.contains("T "), "{}", done.stdout);
+    }
+}
+
+#[test]
+fn an_unsafe_run_under_release_acquire_says_where_it_reads() {
+    let directory = Directory::new();
+    let file = directory.file(
+        "f.pal",
+        "shared x, y; thread p { x = 1; y = 2; fadd(x, 1); } thread q { let r = y; assert x < 2 || r < 2; }\n",
+    );
+    let done = palisade(&[
+        "check",
+        "--model=ra",
+        "--criterion=safe",
+        "--format=json",
+        &file,
+    ]);
+    assert_eq!(done.code, 1, "{}", done.stdout);
+    let witness = &done.lines()[0]["witness"];
+    assert_eq!(witness["model"], "ra");
+    let events = witness["events"].as_array().unwrap();
+    for event in events {
+        let [load, store] = ["rf", "after"].map(|field| !event[field].is_null());
+        match event["kind"].as_str().unwrap() {
+            "load" => assert!(load && !store, "{event}"),
+            "store" => assert!(store && !load, "{event}"),
+            "rmw" => assert!(load && store, "{event}"),
+            _ => assert!(!load && !store, "{event}"),
+        }
+    }
+    let valid = directory.file("w.json", witness.to_string());
+    assert_eq!(palisade(&["validate", &file, &valid]).code, 0);
+    let stale = events.iter().rposition(|e| e["kind"] == "load").unwrap();
+    let mut changed = witness.clone();
+    changed["events"][stale]["rf"] = "init".into();
+    let invalid = directory.file("v.json", changed.to_string());
+    assert_eq!(palisade(&["validate", &file, &invalid]).code, 1);
+}
+
+#[test]
+fn a_race_under_release_acquire_is_believed_in_no_detail() {
+    let directory = Directory::new();
+    let file = directory.file(
+        "f.pal",
+        "nonatomic shared d; shared f;\nthread p { d = 1; f = 1; d = 2; }\nthread q { if f == 1 { let r = d; } }\n",
+    );
+    let done = palisade(&["check", "--model=ra", "--format=json", &file]);
+    assert_eq!(done.code, 1, "{}", done.stdout);
+    let witness = &done.lines()[0]["witness"];
+    let valid = directory.file("w.json", witness.to_string());
+    assert_eq!(palisade(&["validate", &file, &valid]).code, 0);
+    let racing = witness["pattern"]["events"].as_array().unwrap();
+    for event in racing.iter().map(|index| index.as_u64().unwrap() as usize) {
+        for field in ["value", "rf", "after"] {
+            if witness["events"][event][field].is_null() {
+                continue;
+            }
+            for lie in [77.into(), Value::Null] {
+                let mut changed = witness.clone();
+                changed["events"][event][field] = lie;
+                let changed = directory.file("v.json", changed.to_string());
+                assert_eq!(palisade(&["validate", &file, &changed]).code, 1, "{field}");
+            }
+        }
+    }
+}

@@ -140,12 +140,20 @@ fn indentation(text: &str, at: usize) -> Option<&str> {
     before.trim().is_empty().then_some(before)
 }
 
+/// How the lines of the text end.
+fn line_end(text: &str) -> &'static str {
+    match text.split_once('\n') {
+        Some((line, _)) if line.ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
 /// A line of its own where the statement begins its line, otherwise in the same line.
 fn statement_before(text: &str, at: usize, statement: &str) -> Edit {
     insertion(
         at,
         match indentation(text, at) {
-            Some(blanks) => format!("{statement}\n{blanks}"),
+            Some(blanks) => format!("{statement}{}{blanks}", line_end(text)),
             None => format!("{statement} "),
         },
     )
@@ -184,7 +192,7 @@ fn at_block_end(program: &Program, close: Span) -> Edit {
     let text = program.source.text();
     let at = close.start as usize;
     match indentation(text, at) {
-        Some(blanks) => insertion(at, format!("  fence;\n{blanks}")),
+        Some(blanks) => insertion(at, format!("  fence;{}{blanks}", line_end(text))),
         None => insertion(at, "fence; ".to_owned()),
     }
 }
@@ -497,6 +505,14 @@ mod tests {
         let again = self::program(name, &result);
         same_program(&program.with_fences(&places), &again).unwrap();
         result
+    }
+
+    #[test]
+    fn ends_of_lines_stay() {
+        let text = "shared x, y;\r\nthread p {\r\n\tx = 1;\r\n\tlet r = y;\r\n}\r\n";
+        let expected =
+            "shared x, y;\r\nthread p {\r\n\tx = 1;\r\n\tfence;\r\n\tlet r = y;\r\n}\r\n";
+        assert_eq!(fenced("a.pal", text, &[4]), expected);
     }
 
     #[test]

@@ -9,7 +9,12 @@ use palisade_memory::{Edge, Event, EventKind, Model, Pattern, PatternKind, Relat
 pub(crate) fn render(witness: &Witness, look: Look) -> String {
     let mut out = String::new();
     if let Some(pattern) = &witness.pattern {
-        paragraph(&mut out, &sentence(&pattern.message), Tone::Strong, look);
+        paragraph(
+            &mut out,
+            &sentence(&pattern.message, witness),
+            Tone::Strong,
+            look,
+        );
         if let Some(text) = pattern_explained(pattern) {
             paragraph(&mut out, &text, Tone::Plain, look);
         }
@@ -58,7 +63,7 @@ pub(crate) fn reason(witness: &Witness) -> String {
     let summary = summary(witness);
     match overtaken {
         Some(overtaken) => format!("{overtaken} This makes {summary}."),
-        None => sentence(&summary),
+        None => sentence(&summary, witness),
     }
 }
 
@@ -254,7 +259,7 @@ fn pattern_explained(pattern: &Pattern) -> Option<String> {
 }
 
 /// With a capital letter and a full stop.
-pub(crate) fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str, witness: &Witness) -> String {
     let mut chars = text.chars();
     let first: String = chars
         .next()
@@ -262,10 +267,9 @@ pub(crate) fn sentence(text: &str) -> String {
         .flat_map(char::to_uppercase)
         .collect();
     // A name or a quotation keeps its spelling.
-    let begins_word = text
-        .split(' ')
-        .next()
-        .is_some_and(|w| w.chars().all(char::is_alphabetic));
+    let names_thread = |word: &str| witness.events.iter().any(|event| event.thread == word);
+    let begins_word = (text.split(' ').next())
+        .is_some_and(|word| word.chars().all(char::is_alphabetic) && !names_thread(word));
     let mut result = if begins_word && text.contains(' ') {
         format!("{first}{}", chars.as_str())
     } else {

@@ -18,8 +18,10 @@ use cycle::Trace;
 pub use holds::{Certified, Rejected, validate_certificate, validate_certificate_within};
 use palisade_lang::{Copies, Program};
 use palisade_memory::ra_accepts::with_seqcst_fences;
+use palisade_memory::witness::InitialName;
 use palisade_memory::{
-    Criterion, Machine, Model, PatternKind, Ra, Sc, Tso, Witness, never_is_true,
+    Criterion, EventKind, EventRef, Machine, Model, PatternKind, Ra, Sc, Tso, Witness,
+    never_is_true,
 };
 use replay::{Candidate, Replay};
 pub use states::states;
@@ -115,6 +117,11 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
             let flushed = palisade_memory::tso::State::is_flushed;
             unsafe_run(&program, witness, &machine, kind, |s| &s.memory, flushed)
         }
+        (Model::Ra, Criterion::Safe, Some(_)) => {
+            let meant = with_seqcst_fences(&program);
+            Ra::new(&meant).map_err(|refused| Invalid::new(refused.message))?;
+            validate(&program, &newest_only(witness)?)
+        }
         (model, criterion, _) => Err(Invalid::new(format!(
             "a run of {} with {} does not show that `{}` is violated",
             model.name(),
@@ -122,6 +129,39 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
             criterion.name()
         ))),
     }
+}
+
+/// The run of SC that a run of RA is in which everything is read from, and stored after, the newest store.
+fn newest_only(witness: &Witness) -> Result<Witness, Invalid> {
+    let mut plain = witness.clone();
+    plain.model = Model::Sc;
+    let mut newest: Vec<(String, usize)> = Vec::new();
+    for (index, event) in plain.events.iter_mut().enumerate() {
+        let refers = [event.rf.take(), event.after.take()];
+        let (reads, writes) = match event.kind {
+            EventKind::Load => (true, false),
+            EventKind::Store => (false, true),
+            EventKind::Rmw => (true, true),
+            _ => (false, false),
+        };
+        let last = newest
+            .iter()
+            .rposition(|(name, _)| Some(name) == event.location.as_ref());
+        let right = match last {
+            Some(last) => EventRef::Event(newest[last].1),
+            None => EventRef::Initial(InitialName::Init),
+        };
+        for (refers, wanted) in refers.into_iter().zip([reads, writes]) {
+            if refers != wanted.then_some(right) {
+                let message = "it does not refer to the newest store, so this is no run of SC";
+                return Err(Invalid::at(index, message));
+            }
+        }
+        if let (true, Some(location)) = (writes, &event.location) {
+            newest.push((location.clone(), index));
+        }
+    }
+    Ok(plain)
 }
 
 fn tso_cycle(program: &Program, witness: &Witness) -> Result<(), Invalid> {

@@ -3,7 +3,7 @@
 use crate::replay::{Candidate, Matched, Replay};
 use crate::{Invalid, any, flushed_ones};
 use palisade_lang::{Op, Order, Program};
-use palisade_memory::{Event, EventKind, Machine, Ra, Sc, StepKind, Tso, Witness, sc};
+use palisade_memory::{Event, EventKind, EventRef, Machine, Ra, Sc, StepKind, Tso, Witness, sc};
 
 fn named<const N: usize>(witness: &Witness) -> Result<[usize; N], Invalid> {
     let events = witness.pattern.as_ref().map_or(&[][..], |p| &p.events);
@@ -174,9 +174,42 @@ pub fn ra_race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
             if !is_about_to {
                 return Err(Invalid::at(index, "the thread is not about to do this"));
             }
+            refers_rightly(program, events, index)?;
         }
         Ok(())
     })
+}
+
+/// Whether a racing access refers to a store that it could have read, or come behind, and has read its value.
+fn refers_rightly(program: &Program, events: &[Event], index: usize) -> Result<(), Invalid> {
+    let event = &events[index];
+    let (reference, other) = match event.kind {
+        EventKind::Load => (event.rf, event.after),
+        _ => (event.after, event.rf),
+    };
+    let location = event.location.as_ref();
+    let value = match reference {
+        Some(EventRef::Initial(_)) => {
+            let all = &program.locations;
+            let found = all.iter().find(|l| Some(&l.name) == location);
+            found.map(|l| Some(l.initial))
+        }
+        Some(EventRef::Event(store)) => {
+            let earlier = events[..index].get(store);
+            let found = earlier.filter(|e| writes(e) && e.location.as_ref() == location);
+            found.map(|e| e.value)
+        }
+        None => None,
+    };
+    let right = match (event.kind, value) {
+        (_, None) => false,
+        (EventKind::Load, Some(value)) => value == event.value,
+        (_, Some(_)) => true,
+    };
+    require(
+        right && other.is_none(),
+        "a racing access does not refer to a store of its location, or to another value",
+    )
 }
 
 fn op_is_load(op: &Op) -> bool {

@@ -22,7 +22,10 @@ use std::time::Instant;
 use palisade_explore::Space;
 use palisade_lang::{Copies, Program, Span, Thread, ThreadId};
 use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
+use palisade_memory::witness::InitialName;
+use palisade_memory::{EventKind, EventRef, Witness};
 use palisade_threads::View;
+use rustc_hash::FxHashMap;
 
 use crate::search::search;
 use crate::state::Frame;
@@ -199,6 +202,7 @@ pub(crate) fn safe(
         under_sc
             .notes
             .push("the run that shows it is possible under SC already".to_owned());
+        under_sc.witnesses = under_sc.witnesses.into_iter().map(sc_run_of_ra).collect();
         return Ok(under_sc);
     }
     let mut answer = robust(program, &question(Model::Ra, Criterion::Robust), control)?;
@@ -227,6 +231,29 @@ pub(crate) fn safe(
         (Verdict::Holds, Verdict::Violated) => Verdict::Violated,
     };
     Ok(answer)
+}
+
+/// A run of SC is one of RA in which everything is read from, and stored after, the newest store.
+fn sc_run_of_ra(mut witness: Witness) -> Witness {
+    let mut newest: FxHashMap<String, EventRef> = FxHashMap::default();
+    for (index, event) in witness.events.iter_mut().enumerate() {
+        let Some(location) = &event.location else {
+            continue;
+        };
+        let before = newest.get(location).copied();
+        let before = Some(before.unwrap_or(EventRef::Initial(InitialName::Init)));
+        match event.kind {
+            EventKind::Load => event.rf = before,
+            EventKind::Store => event.after = before,
+            EventKind::Rmw => (event.rf, event.after) = (before, before),
+            _ => continue,
+        }
+        if event.kind != EventKind::Load {
+            newest.insert(location.clone(), EventRef::Event(index));
+        }
+    }
+    witness.model = Model::Ra;
+    witness
 }
 
 /// The program with its orders read as the options say, if it has a meaning under RA.

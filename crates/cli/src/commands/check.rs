@@ -6,7 +6,7 @@ use crate::args::CheckArgs;
 use crate::checkpoint;
 use crate::output::Output;
 use crate::pairs;
-use palisade_check::{Control, Options, Verdict, harm};
+use palisade_check::{Control, Options, Verdict, harm, mention_errors};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_param::check;
@@ -81,6 +81,10 @@ pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
             {
                 options.timeout = rest();
                 answer.harm = Some(harm(program, &mut answer, &options, control));
+            }
+            if alone {
+                options.timeout = rest();
+                mention_errors(program, &mut answer, &options, control);
             }
             Ok(answer)
         };

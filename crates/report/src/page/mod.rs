@@ -315,7 +315,7 @@ impl RunView {
     fn new(id: String, asked: &Asked, witness: &Witness, program: &Program, file: &str) -> Self {
         let headline = match (shape::name(witness), &witness.pattern) {
             (Some(shape), _) => format!("The cycle {} ({})", shape.name, shape.meaning),
-            (None, Some(pattern)) => cycle::sentence(&pattern.message),
+            (None, Some(pattern)) => cycle::sentence(&pattern.message, witness),
             (None, None) => "A cycle".to_owned(),
         };
         let edges = witness.edges.iter().filter_map(|edge| {

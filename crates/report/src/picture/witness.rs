@@ -349,7 +349,7 @@ impl Drawing<'_> {
         let initial = initially(witness, program);
         diagram.captions.extend(initial);
         if let Some(pattern) = &witness.pattern {
-            let message = harmless(&crate::cycle::sentence(&pattern.message));
+            let message = harmless(&crate::cycle::sentence(&pattern.message, witness));
             diagram.rows.push(Row::Across(Frame::End, message));
         }
         if diagram.nodes.iter().any(|n| badge_is(n, "stale")) {
