@@ -11,7 +11,7 @@ use crate::picture::PictureFile;
 use crate::progress::{FilesLine, ProgressLine};
 use palisade_check::{Control, Harm, Options, Reductions, Route, Stats, Verdict};
 use palisade_fence::{FenceResult, Fences};
-use palisade_lang::Program;
+use palisade_lang::{Copies, Program, Thread};
 use palisade_memory::{Criterion, Model};
 use palisade_report::{
     Answer, Failure, FenceFindings, FileReport, Findings, Look, Question, Status, github, json,
@@ -227,6 +227,11 @@ impl Asking<'_> {
                 guarded(|| answer(&program, effort, &control))
             }
         };
+        if !is_large(&program) {
+            let result = work();
+            let program = Arc::try_unwrap(program).unwrap_or_else(|program| (*program).clone());
+            return (program, result);
+        }
         let begin = Instant::now();
         let result = match wait_for(timeout(self.search, effort), cancel(), work) {
             Ok(result) => result,
@@ -308,6 +313,19 @@ fn draw(picture: &PictureFile, report: &FileReport, output: &Output) -> Status {
             Status::Holds
         }
     }
+}
+
+/// Whether a search may be busy for long without looking at the clock: only then does somebody else look for it, in a thread that a search of
+/// milliseconds would notice.
+fn is_large(program: &Program) -> bool {
+    let copies = |thread: &Thread| match thread.copies {
+        Copies::Fixed(copies) => copies as usize,
+        Copies::One | Copies::Any => 1,
+    };
+    let threads: usize = program.threads.iter().map(copies).sum();
+    let code = |thread: &Thread| thread.transitions.len().saturating_mul(copies(thread));
+    let instructions: usize = program.threads.iter().map(code).sum();
+    instructions > 2_000 || threads > 64 || program.locations.len() > 1_000
 }
 
 /// Whether more effort could not say more.
