@@ -4,8 +4,10 @@ use palisade_lang::{Address, BinaryOp, Expr, Op, Program, RegisterExpr, Register
 
 use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Reductions, Verdict};
 
-/// Who does not ask for errors does not want to wait for them: they are looked for among so many states.
+/// Who does not ask for errors does not want to wait for them: they are looked for among so many states where the program has assertions, …
 const MOST_STATES: u64 = 20_000;
+/// … and among so many where it only has computed addresses, divisions or shifts, which seldom go wrong.
+const FEW_STATES: u64 = 1_000;
 
 /// Mentions in an answer that an assertion of the program can fail, or another error of it can be reached, under SC.
 ///
@@ -17,7 +19,13 @@ pub fn mention_errors(
     control: &Control<'_>,
 ) {
     let mentioned = answer.notes.iter().any(|note| note == ERROR_NOTE);
-    if mentioned || options.criterion == Criterion::Safe || !can_err(program) {
+    let asserts = |op: &Op| matches!(op, Op::Assert(_));
+    let most_states = match () {
+        () if has(program, asserts) => MOST_STATES,
+        () if has(program, op_can) => FEW_STATES,
+        () => return,
+    };
+    if mentioned || options.criterion == Criterion::Safe {
         return;
     }
     let question = Options {
@@ -25,7 +33,7 @@ pub fn mention_errors(
         timeout: options.timeout,
         memory: options.memory,
         reductions: Reductions::ALL,
-        most_states: Some(MOST_STATES),
+        most_states: Some(most_states),
         ..Options::new(Model::Sc, Criterion::Safe)
     };
     let mut program = program.clone();
@@ -35,14 +43,13 @@ pub fn mention_errors(
     }
 }
 
-/// Whether anything in the program's text can go wrong.
-fn can_err(program: &Program) -> bool {
-    let transitions = program.threads.iter().flat_map(|t| &t.transitions);
-    transitions
-        .into_iter()
-        .any(|transition| op_can(&transition.op))
+/// Whether the program has such an instruction.
+fn has(program: &Program, such: impl Fn(&Op) -> bool) -> bool {
+    let mut transitions = program.threads.iter().flat_map(|t| &t.transitions);
+    transitions.any(|transition| such(&transition.op))
 }
 
+/// Whether it can go wrong.
 fn op_can(op: &Op) -> bool {
     match op {
         Op::Assert(_) => true,
