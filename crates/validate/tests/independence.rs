@@ -14,10 +14,19 @@ const SEARCHES: [&str; 5] = [
     "palisade-param",
 ];
 
+/// The platform that this was built on: of others' crates nobody has fetched any.
+fn platform() -> String {
+    let output = Command::new(env!("CARGO")).arg("-vV").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.unwrap().to_owned()
+}
+
 /// Every crate that `validate` is made of, as cargo resolves it, with the directory of each that is ours.
 fn made_of() -> Vec<(String, Option<String>)> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--offline"])
+        .args(["--filter-platform", &platform()])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
