@@ -1,7 +1,7 @@
 //! From a path in a state space back to a run of the program.
 
 use palisade_explore::Finding;
-use palisade_lang::{Expr, LocationId, Order, Program, ProgramError, StateAtom};
+use palisade_lang::{LocationId, Never, Order, Program, ProgramError, StateAtom};
 use palisade_memory::{Event, EventKind};
 use palisade_threads::{ActionKind, LocalId, View, visit_state_atoms};
 
@@ -126,12 +126,12 @@ pub fn name_copies(
     frame: &Frame<'_>,
     view: &mut View<'_>,
     row: &[u32],
-    never: &Expr<StateAtom>,
+    never: &Never,
     deadlock: bool,
 ) -> Vec<usize> {
     let instances = frame.threads.instances();
     let mut mentioned: Vec<usize> = Vec::new();
-    visit_state_atoms(never, &mut |atom| {
+    visit_state_atoms(&never.conditions, &mut |atom| {
         if let StateAtom::At(copy, _) | StateAtom::Register(copy, _) = atom {
             let named = instances
                 .iter()
@@ -168,7 +168,7 @@ fn choose_names(
     frame: &Frame<'_>,
     view: &mut View<'_>,
     row: &[u32],
-    never: &Expr<StateAtom>,
+    never: &Never,
     deadlock: bool,
     mentioned: &[usize],
     at: usize,
@@ -179,7 +179,7 @@ fn choose_names(
         for (name, &who) in names.iter().enumerate() {
             renamed[name] = row[who];
         }
-        return frame.holds(view, &renamed, never, deadlock);
+        return frame.is_true(view, &renamed, never, deadlock);
     };
     let Some(group) = frame.group_of[first] else {
         return false;

@@ -101,7 +101,7 @@ fn witness(
     } else {
         let never = &program.nevers[finding.kind as usize];
         let deadlock = is_deadlock(frame, view, &run.row);
-        let names = name_copies(frame, view, &run.row, &never.condition, deadlock);
+        let names = name_copies(frame, view, &run.row, never, deadlock);
         for step in &mut run.steps {
             step.instance = names[step.instance];
         }

@@ -43,8 +43,8 @@ pub struct Frame<'p> {
     pub group_of: Vec<Option<usize>>,
     /// The `never`s, made symmetric where threads are interchangeable.
     pub nevers: Vec<Never>,
-    /// For each `never` the running threads (the first 64) that must be at a label for it to be true.
-    needs_at: Vec<u64>,
+    /// For each condition of each `never` the running threads (the first 64) that must be at a label for it to be true.
+    needs_at: Vec<Vec<u64>>,
     /// Locations that some `never` reads, folded to 64 bits as in `Footprint`.
     pub never_reads: u64,
     /// For each code, for each label, the points behind jumps.
@@ -80,7 +80,7 @@ impl<'p> Frame<'p> {
         let nevers = for_distinct_copies(&program.nevers, &chosen_freely);
         let mut never_reads = 0;
         for never in &nevers {
-            visit_state_atoms(&never.condition, &mut |atom| {
+            visit_state_atoms(&never.conditions, &mut |atom| {
                 if let StateAtom::Memory(address) = atom {
                     never_reads |= match &**address {
                         Address::Direct(location) => palisade_threads::Footprint::bit(*location),
@@ -117,7 +117,10 @@ impl<'p> Frame<'p> {
             labels,
         };
         frame.needs_at = (frame.nevers.iter())
-            .map(|never| frame.threads_at_labels(&never.condition))
+            .map(|never| {
+                let conditions = never.conditions.iter();
+                conditions.map(|c| frame.threads_at_labels(c)).collect()
+            })
             .collect();
         frame
     }
@@ -155,10 +158,11 @@ impl<'p> Frame<'p> {
         }
         // Most states are far from what is forbidden: a glance at where the threads stand dismisses them.
         let at_labels = state.standings.at_labels;
-        for (index, (needed, never)) in self.needs_at.iter().zip(&self.nevers).enumerate() {
-            if needed & !at_labels == 0
-                && self.holds(view, state.row, &never.condition, state.deadlock)
-            {
+        for (index, (needs_at, never)) in self.needs_at.iter().zip(&self.nevers).enumerate() {
+            let is_true = (needs_at.iter().zip(&never.conditions)).any(|(needed, condition)| {
+                needed & !at_labels == 0 && self.holds(view, state.row, condition, state.deadlock)
+            });
+            if is_true {
                 found(index);
             }
         }
@@ -328,10 +332,14 @@ impl<'p> Frame<'p> {
         Ordering::Equal
     }
 
-    /// Evaluates a `never` (or any condition on states) in a row. `deadlock` is what the caller knows about it.
-    ///
-    /// A condition that runs into an error (an index out of range, say) is not true.
-    pub fn holds(
+    /// Whether a `never` is true in a row. `deadlock` is what the caller knows about it.
+    pub fn is_true(&self, view: &mut View<'_>, row: &[u32], never: &Never, deadlock: bool) -> bool {
+        let mut conditions = never.conditions.iter();
+        conditions.any(|condition| self.holds(view, row, condition, deadlock))
+    }
+
+    /// Evaluates a condition on states. One that runs into an error (an index out of range, say) is not true.
+    fn holds(
         &self,
         view: &mut View<'_>,
         row: &[u32],

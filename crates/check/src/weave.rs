@@ -102,7 +102,11 @@ fn base_name(name: &str) -> &str {
 pub(crate) fn never_set(program: &Program, location: LocationId) -> Never {
     let content = StateAtom::Memory(Box::new(Address::Direct(location)));
     Never {
-        condition: Expr::binary(BinaryOp::Equal, Expr::Atom(content), Expr::Const(1)),
+        conditions: vec![Expr::binary(
+            BinaryOp::Equal,
+            Expr::Atom(content),
+            Expr::Const(1),
+        )],
         span: program
             .threads
             .first()

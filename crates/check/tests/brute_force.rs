@@ -110,6 +110,34 @@ fn reachability_under_tso() {
     );
 }
 
+/// One of two copies gets a register with which the condition goes wrong, whichever it is: the other one makes it true all the same.
+#[test]
+fn an_error_for_one_copy_is_none_for_another() {
+    for condition in [
+        "x == 2 && a[t[0].r] == 0",
+        "x == 2 && t[1]@end && 1 / (t[0].r - 1) == -1",
+        "x == 2 && *(&x + 7 * (t[1].r / 3)) == 2",
+        "x == 2 && (t[0].r == 5 && t[1].r == 5 || 1 >> -t[0].r == 1)",
+    ] {
+        for losers in [1, 2] {
+            let text = format!(
+                "shared a[2], lock, x;\nthread t[{}] {{\n  let r = 1;\n  let l = cas(lock, 0, 1);\n  if l == 0 {{ r = 0; }} else {{ r = 5; }}\n  fadd(x, 1);\n}}\nnever {};\n",
+                losers + 1,
+                condition.replace("x == 2", &format!("x == {}", losers + 1)),
+            );
+            let program = palisade_testkit::program(&text);
+            let expected = oracle::sc_safe(&program);
+            for reductions in [Reductions::ALL, Reductions::NONE] {
+                let found = decide(&program, Model::Sc, Criterion::Safe, reductions, 1);
+                assert_eq!(found, expected, "{text}");
+            }
+            for route in [Route::Any, Route::Lazy, Route::Bounded, Route::Buffers] {
+                assert_eq!(by_route(&program, route), expected, "{route:?}: {text}");
+            }
+        }
+    }
+}
+
 /// Each way to decide reachability alone.
 fn by_route(program: &Program, route: Route) -> Option<bool> {
     let options = Options {

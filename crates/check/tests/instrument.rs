@@ -53,7 +53,7 @@ impl Observer for Goal {
         state: Observed<'_>,
         out: &mut Successors<'_>,
     ) {
-        if frame.holds(view, state.row, &frame.nevers[0].condition, state.deadlock) {
+        if frame.is_true(view, state.row, &frame.nevers[0], state.deadlock) {
             out.report(0);
         }
     }

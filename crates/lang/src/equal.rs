@@ -23,7 +23,6 @@ pub fn same_program(a: &Program, b: &Program) -> Result<(), String> {
         return Err(format!("domains differ: {:?} and {:?}", a.domain, b.domain));
     }
     same_number("threads", a.threads.len(), b.threads.len())?;
-    same_number("nevers", a.nevers.len(), b.nevers.len())?;
     let mut comparison = Comparison {
         a,
         b,
@@ -45,10 +44,16 @@ pub fn same_program(a: &Program, b: &Program) -> Result<(), String> {
             .thread(index, x, y)
             .map_err(|difference| format!("thread `{}`: {difference}", x.name))?;
     }
-    for (x, y) in a.nevers.iter().zip(&b.nevers) {
+    let conditions = |program: &Program| -> Vec<Expr<StateAtom>> {
+        let nevers = program.nevers.iter();
+        nevers.flat_map(|n| n.conditions.clone()).collect()
+    };
+    let (of_a, of_b) = (conditions(a), conditions(b));
+    same_number("nevers", of_a.len(), of_b.len())?;
+    for (x, y) in of_a.iter().zip(&of_b) {
         let (x, y) = (
-            comparison.state_condition(a, &x.condition),
-            comparison.state_condition(b, &y.condition),
+            comparison.state_condition(a, x),
+            comparison.state_condition(b, y),
         );
         comparison
             .state_expr(&x, &y)
@@ -98,8 +103,8 @@ pub(crate) fn collapse(thread: &Thread, keep: &[bool]) -> Vec<PointId> {
 /// The points of a thread that some `never` looks at.
 fn seen_points(program: &Program, thread: usize) -> Vec<bool> {
     let mut seen = vec![false; program.threads[thread].points.len()];
-    for never in &program.nevers {
-        visit_atoms(&never.condition, &mut |atom| {
+    for condition in program.nevers.iter().flat_map(|n| &n.conditions) {
+        visit_atoms(condition, &mut |atom| {
             if let StateAtom::At(copy, LabelRef::Label(label)) = atom
                 && copy.thread.index() == thread
             {

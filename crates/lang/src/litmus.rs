@@ -441,7 +441,10 @@ fn read_condition(test: &mut Test<'_>, part: Span, errors: &mut Errors) -> Outco
             .into_iter()
             .reduce(conjunction)
             .unwrap_or(Expr::Const(0));
-        nevers.push(Never { condition, span });
+        nevers.push(Never {
+            conditions: vec![condition],
+            span,
+        });
     }
 }
 

@@ -1,85 +1,96 @@
 //! `never` conditions that choose among copies of a thread.
 
-use crate::expr::{BinaryOp, Expr};
-use crate::program::{Address, CopyRef, Never, StateAtom};
+use std::collections::HashSet;
 
-/// All ways to choose distinct copies of some threads, as one condition for each `never`.
+use crate::expr::Expr;
+use crate::program::{Address, CopyRef, Never, StateAtom, ThreadId};
+
+/// All ways to choose distinct copies of some threads: for each `never` one condition for each way.
 ///
-/// In a parameterised thread, `t[0]` and `t[1]` stand for any distinct copies. For a given number of copies that is a disjunction over all
-/// ways to choose them. The same disjunction makes a condition about some of several interchangeable copies symmetric.
+/// In a parameterised thread, `t[0]` and `t[1]` stand for any distinct copies. With a given number of copies that is one condition for each way to choose
+/// them. The same makes what is said about some of several interchangeable copies symmetric.
+///
+/// The ways are conditions of their own, and not one condition joined by `||`: where one runs into an error, another may be true.
 ///
 /// `copies` gives the number of copies for each thread (by index) whose copies are to be chosen freely. A condition that speaks of more
-/// distinct copies than there are cannot be true and becomes 0.
+/// distinct copies than there are cannot be true and is left out.
 pub fn for_distinct_copies(nevers: &[Never], copies: &[Option<u32>]) -> Vec<Never> {
-    let mut result = Vec::new();
-    for never in nevers {
-        let mut mentioned = Vec::new();
-        mentioned_copies(&never.condition, copies, &mut mentioned);
-        let mut conditions = Vec::new();
-        let mut choice = vec![0; mentioned.len()];
-        choose(&mentioned, copies, 0, &mut choice, &mut |choice| {
-            conditions.push(substitute(
-                &never.condition,
-                &|copy: CopyRef| match mentioned.iter().position(|m| *m == copy) {
-                    Some(at) => CopyRef {
-                        copy: Some(choice[at]),
+    let choose = |never: &Never| Never {
+        conditions: every_choice(&never.conditions, copies),
+        span: never.span,
+    };
+    nevers.iter().map(choose).collect()
+}
+
+/// All ways are found from one by exchanging neighbours.
+fn every_choice(conditions: &[Expr<StateAtom>], copies: &[Option<u32>]) -> Vec<Expr<StateAtom>> {
+    let mut all: Vec<Expr<StateAtom>> = Vec::new();
+    let mut known: HashSet<Expr<StateAtom>> = HashSet::new();
+    for condition in conditions {
+        let first = first_choice(condition, copies);
+        all.extend(first.filter(|first| known.insert(first.clone())));
+    }
+    let mut at = 0;
+    while at < all.len() {
+        for (thread, &copies) in copies.iter().enumerate() {
+            let thread = ThreadId(thread as u32);
+            for left in 0..copies.unwrap_or(0).saturating_sub(1) {
+                let exchanged = substitute(&all[at], &|copy: CopyRef| match copy.copy {
+                    Some(number) if copy.thread == thread => CopyRef {
+                        copy: Some(match number {
+                            _ if number == left => left + 1,
+                            _ if number == left + 1 => left,
+                            other => other,
+                        }),
                         ..copy
                     },
-                    None => copy,
+                    _ => copy,
+                });
+                if !known.contains(&exchanged) {
+                    known.insert(exchanged.clone());
+                    all.push(exchanged);
+                }
+            }
+        }
+        at += 1;
+    }
+    all
+}
+
+/// The first copies in the places of those that are mentioned; `None` where there are not so many.
+fn first_choice(condition: &Expr<StateAtom>, copies: &[Option<u32>]) -> Option<Expr<StateAtom>> {
+    let mut mentioned: Vec<Vec<u32>> = vec![Vec::new(); copies.len()];
+    mentioned_copies(condition, copies, &mut mentioned);
+    let few = |(mentioned, copies): (&Vec<u32>, &Option<u32>)| {
+        copies.is_none_or(|copies| mentioned.len() as u32 <= copies)
+    };
+    mentioned.iter().zip(copies).all(few).then(|| {
+        substitute(condition, &|copy: CopyRef| {
+            let place = |number| {
+                let of_thread = &mentioned[copy.thread.index()];
+                of_thread.iter().position(|m| *m == number)
+            };
+            match copy.copy.and_then(place) {
+                Some(at) => CopyRef {
+                    copy: Some(at as u32),
+                    ..copy
                 },
-            ));
-        });
-        result.push(Never {
-            condition: balanced_or(conditions).unwrap_or(Expr::Const(0)),
-            span: never.span,
-        });
-    }
-    result
+                None => copy,
+            }
+        })
+    })
 }
 
-/// All injective choices of copies per thread.
-fn choose(
-    mentioned: &[CopyRef],
-    copies: &[Option<u32>],
-    at: usize,
-    choice: &mut Vec<u32>,
-    emit: &mut impl FnMut(&[u32]),
-) {
-    if at == mentioned.len() {
-        return emit(choice);
-    }
-    for copy in 0..copies[mentioned[at].thread.index()].unwrap_or(0) {
-        let taken =
-            (0..at).any(|i| mentioned[i].thread == mentioned[at].thread && choice[i] == copy);
-        if !taken {
-            choice[at] = copy;
-            choose(mentioned, copies, at + 1, choice, emit);
-        }
-    }
-}
-
-/// A disjunction as a balanced tree, so that its height stays small; `None` for an empty one.
-fn balanced_or(mut conditions: Vec<Expr<StateAtom>>) -> Option<Expr<StateAtom>> {
-    while conditions.len() > 1 {
-        let mut halves = Vec::with_capacity(conditions.len().div_ceil(2));
-        let mut rest = conditions.into_iter();
-        while let Some(left) = rest.next() {
-            halves.push(match rest.next() {
-                Some(right) => Expr::binary(BinaryOp::Or, left, right),
-                None => left,
-            });
-        }
-        conditions = halves;
-    }
-    conditions.pop()
-}
-
-fn mentioned_copies(expr: &Expr<StateAtom>, copies: &[Option<u32>], found: &mut Vec<CopyRef>) {
+/// Adds the copies that are to be chosen freely, by thread.
+fn mentioned_copies(expr: &Expr<StateAtom>, copies: &[Option<u32>], found: &mut [Vec<u32>]) {
     expr.for_each_atom(&mut |atom| match atom {
         StateAtom::At(copy, _) | StateAtom::Register(copy, _) => {
-            if copy.copy.is_some() && copies[copy.thread.index()].is_some() && !found.contains(copy)
+            let thread = copy.thread.index();
+            if let Some(number) = copy.copy
+                && copies[thread].is_some()
+                && !found[thread].contains(&number)
             {
-                found.push(*copy);
+                found[thread].push(number);
             }
         }
         StateAtom::Memory(address) => match &**address {
@@ -112,4 +123,33 @@ fn substitute(expr: &Expr<StateAtom>, copy_for: &impl Fn(CopyRef) -> CopyRef) ->
             StateAtom::Deadlock => StateAtom::Deadlock,
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ParseOptions, Source, parse};
+
+    fn conditions(text: &str, copies: u32) -> Vec<Vec<Expr<StateAtom>>> {
+        let program = parse(&Source::new("p.pal", text), &ParseOptions::default());
+        let program = program.unwrap().program.with_copies(copies);
+        // Once more, nothing is added.
+        let again = for_distinct_copies(&program.nevers, &[Some(copies), None]);
+        for (never, again) in program.nevers.iter().zip(&again) {
+            let known: HashSet<_> = never.conditions.iter().collect();
+            assert_eq!(known, again.conditions.iter().collect());
+            assert_eq!(known.len(), never.conditions.len());
+        }
+        program.nevers.into_iter().map(|n| n.conditions).collect()
+    }
+
+    #[test]
+    fn distinct_copies_are_chosen_in_every_way() {
+        let text = "shared x[9];\nthread t[*] { let r = 1; l: skip; }\nthread u[2] { let r = 1; l: skip; }\n\
+            never t[0]@l && t[3]@l && x[t[3].r] == u[1].r;\nnever t@l && u[0]@l;\nnever t[2].r == 1;\n";
+        for (copies, expected) in [(1, [0, 1, 1]), (2, [2, 1, 2]), (4, [12, 1, 4])] {
+            let found: Vec<usize> = conditions(text, copies).iter().map(Vec::len).collect();
+            assert_eq!(found, expected, "{copies}");
+        }
+    }
 }

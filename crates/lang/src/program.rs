@@ -367,8 +367,9 @@ pub struct Label {
 /// `never e;`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Never {
-    /// Must be 0 in every reachable state.
-    pub condition: Expr<StateAtom>,
+    /// Each must be 0 in every reachable state; where it runs into an error, it is. One as written, and one for each choice of copies where they are
+    /// chosen freely.
+    pub conditions: Vec<Expr<StateAtom>>,
     /// Where it is written.
     pub span: Span,
 }

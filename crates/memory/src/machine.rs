@@ -136,7 +136,7 @@ impl Step {
 
 /// Whether the condition of a `never` is true: threads, memory as all see it, and whether nobody can move.
 ///
-/// A thread that was stopped by an error is about to execute nothing and has not ended. A program error inside the condition makes it false.
+/// A thread that was stopped by an error is about to execute nothing and has not ended. A program error inside a condition makes that one false.
 pub fn never_is_true(
     code: &Code<'_>,
     never: &Never,
@@ -146,7 +146,9 @@ pub fn never_is_true(
 ) -> bool {
     let ended = |t: usize| code.has_ended(t, &locals[t]);
     let deadlock = stuck && !(0..locals.len()).all(ended);
-    evaluate(code, &never.condition, locals, memory, deadlock).is_ok_and(|value| value != 0)
+    never.conditions.iter().any(|condition| {
+        evaluate(code, condition, locals, memory, deadlock).is_ok_and(|value| value != 0)
+    })
 }
 
 fn evaluate(

@@ -613,6 +613,16 @@ impl Generator<'_> {
                     format!("{name}@{label}")
                 }
                 0 | 1 => format!("{thread}@end"),
+                // One copy may lead to an error where another does not.
+                2 if self.chance(25) => format!("1 / {thread}.r{} == 1", self.rng.u32(0..2)),
+                3 if self.array.is_some() && self.chance(50) => {
+                    format!(
+                        "a[{thread}.r{}] == {}",
+                        self.rng.u32(0..2),
+                        self.rng.u32(0..2)
+                    )
+                }
+                3 if self.pointers && self.chance(15) => format!("*{thread}.p == 1"),
                 2 | 3 => format!("{thread}.r{} == {}", self.rng.u32(0..2), self.rng.u32(0..3)),
                 4 => format!(
                     "{} == {}",
@@ -632,7 +642,17 @@ impl Generator<'_> {
             let location = self.pick(&self.locations.clone());
             parts.push(format!("1 / {location} == 1"));
         }
-        let connective = if self.chance(20) { " || " } else { " && " };
-        parts.join(connective)
+        // (`&&` binds tighter than `||`.)
+        let mut condition = parts.remove(0);
+        let usual = if self.chance(20) { " || " } else { " && " };
+        for part in parts {
+            let connective = match self.chance(10) {
+                true => self.pick(&[" || ", " && "]),
+                false => usual,
+            };
+            condition += connective;
+            condition += &part;
+        }
+        condition
     }
 }

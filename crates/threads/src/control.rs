@@ -328,10 +328,10 @@ impl Mentioned {
             labels: Vec::new(),
             not_deadlock: false,
         };
-        for never in &program.nevers {
-            let monotone = is_monotone(&never.condition);
+        for condition in program.nevers.iter().flat_map(|n| &n.conditions) {
+            let monotone = is_monotone(condition);
             // Each part with the sign with which it counts: under an odd number of `!` it counts the other way round.
-            let mut work = vec![(&never.condition, true)];
+            let mut work = vec![(condition, true)];
             while let Some((expr, positive)) = work.pop() {
                 match expr {
                     Expr::Unary(UnaryOp::Not, operand) => work.push((operand, !positive)),
@@ -346,7 +346,7 @@ impl Mentioned {
                         mentioned.not_deadlock |= !positive || !monotone;
                     }
                     // Inside anything else a label's truth is a number like any other.
-                    other => visit_state_atoms(other, &mut |atom| match atom {
+                    other => visit_state_atoms([other], &mut |atom| match atom {
                         StateAtom::At(copy, label) if copy.thread == id => {
                             let both = (true, true);
                             mentioned.add_label(program, id, behind_jumps, *label, both);
@@ -431,9 +431,12 @@ fn is_monotone(condition: &Expr<StateAtom>) -> bool {
     true
 }
 
-/// Calls `visit` for every atom of a `never`, also those inside addresses.
-pub fn visit_state_atoms(expr: &Expr<StateAtom>, visit: &mut impl FnMut(&StateAtom)) {
-    let mut work = vec![expr];
+/// Calls `visit` for every atom of some conditions, also those inside addresses.
+pub fn visit_state_atoms<'e>(
+    conditions: impl IntoIterator<Item = &'e Expr<StateAtom>>,
+    visit: &mut impl FnMut(&StateAtom),
+) {
+    let mut work: Vec<&Expr<StateAtom>> = conditions.into_iter().collect();
     while let Some(expr) = work.pop() {
         match expr {
             Expr::Const(_) => {}

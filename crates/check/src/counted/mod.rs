@@ -22,7 +22,7 @@ mod sc;
 use std::hash::Hash;
 use std::rc::Rc;
 
-use palisade_lang::{BinaryOp, Copies, Expr, Program, StateAtom};
+use palisade_lang::{Address, BinaryOp, Copies, Expr, Program, StateAtom};
 use palisade_threads::visit_state_atoms;
 use rustc_hash::FxHashMap;
 
@@ -141,7 +141,7 @@ pub fn with_system<R>(
 fn not_upward_closed(program: &Program) -> Option<String> {
     let may_vanish = |condition: &Expr<StateAtom>| {
         let mut found = false;
-        visit_state_atoms(condition, &mut |atom| {
+        visit_state_atoms([condition], &mut |atom| {
             found |= match atom {
                 StateAtom::Deadlock => true,
                 StateAtom::At(copy, _) => {
@@ -152,14 +152,17 @@ fn not_upward_closed(program: &Program) -> Option<String> {
         });
         found
     };
-    // That some copy is at a label may only make a condition true, so nothing but `&&` and `||` may stand above it.
+    // That some copy is at a label may only make a condition true, so nothing but `&&` and `||` may stand above it. And it must not lead to something that goes
+    // wrong where the condition would be true without it, which is on the left of `||`.
     fn only_grows(
         condition: &Expr<StateAtom>,
         may_vanish: &dyn Fn(&Expr<StateAtom>) -> bool,
     ) -> bool {
         match condition {
-            Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
-                only_grows(left, may_vanish) && only_grows(right, may_vanish)
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+                only_grows(left, may_vanish)
+                    && only_grows(right, may_vanish)
+                    && !(*op == BinaryOp::Or && may_go_wrong(left) && may_vanish(left))
             }
             Expr::Atom(StateAtom::At(..)) => true,
             other => !may_vanish(other),
@@ -168,11 +171,29 @@ fn not_upward_closed(program: &Program) -> Option<String> {
     let never = program
         .nevers
         .iter()
-        .find(|never| !only_grows(&never.condition, &may_vanish))?;
+        .find(|never| !never.conditions.iter().all(|c| only_grows(c, &may_vanish)))?;
     Some(format!(
         "`{}` may be false again with more copies, so it cannot be asked for all numbers at once",
         program.source.slice(never.span).trim()
     ))
+}
+
+/// Whether evaluating a condition may be an error.
+fn may_go_wrong(condition: &Expr<StateAtom>) -> bool {
+    match condition {
+        Expr::Const(_) => false,
+        Expr::Atom(StateAtom::Memory(address)) => !matches!(**address, Address::Direct(_)),
+        Expr::Atom(_) => false,
+        Expr::Unary(_, operand) => may_go_wrong(operand),
+        Expr::Binary(op, left, right) => {
+            matches!(
+                op,
+                BinaryOp::Divide | BinaryOp::Remainder | BinaryOp::ShiftLeft | BinaryOp::ShiftRight
+            ) || may_go_wrong(left)
+                || may_go_wrong(right)
+        }
+        Expr::Element { .. } => true,
+    }
 }
 
 /// Gives numbers to things.

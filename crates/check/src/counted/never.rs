@@ -4,7 +4,7 @@
 //! whatever the rest will be. `t@label` is true if some copy is there, named or not.
 
 use palisade_lang::{
-    Address, BinaryOp, Copies, CopyRef, Expr, LabelRef, LocationId, Never, Program, ProgramError,
+    Address, BinaryOp, Copies, CopyRef, Expr, LabelRef, LocationId, Program, ProgramError,
     StateAtom, Value,
 };
 use palisade_threads::{LocalId, View, visit_state_atoms};
@@ -46,10 +46,10 @@ struct Choice<'c, 'f, 'p, 'v, 't> {
 }
 
 impl NeverOfCopies {
-    pub(super) fn new(program: &Program, never: &Never) -> Self {
+    pub(super) fn new(program: &Program, condition: &Expr<StateAtom>) -> Self {
         let mut named = Vec::new();
         let mut somewhere = Vec::new();
-        visit_state_atoms(&never.condition, &mut |atom| {
+        visit_state_atoms([condition], &mut |atom| {
             let (StateAtom::At(copy, _) | StateAtom::Register(copy, _)) = atom else {
                 return;
             };
@@ -66,7 +66,7 @@ impl NeverOfCopies {
             }
         });
         NeverOfCopies {
-            condition: never.condition.clone(),
+            condition: condition.clone(),
             named,
             somewhere,
         }

@@ -53,8 +53,12 @@ pub(super) fn ask<R>(
             }
         }
         _ => {
-            let nevers = program.nevers.iter();
-            Pattern::Never(nevers.map(|n| NeverOfCopies::new(&program, n)).collect())
+            let conditions = program.nevers.iter().flat_map(|n| &n.conditions);
+            Pattern::Never(
+                conditions
+                    .map(|c| NeverOfCopies::new(&program, c))
+                    .collect(),
+            )
         }
     };
     let frame = Frame::new(&instance, &code_reductions(options));

@@ -223,7 +223,7 @@ fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Finding) -> Wi
             }
             // All buffers are empty here, so a deadlock under TSO is one under SC.
             let deadlock = is_deadlock(frame, &mut worker.view, &row);
-            let new = name_copies(frame, &mut worker.view, &row, &never.condition, deadlock);
+            let new = name_copies(frame, &mut worker.view, &row, never, deadlock);
             for event in &mut events {
                 if let Some(old) = names.iter().position(|name| *name == event.thread) {
                     event.thread = names[new[old]].clone();

@@ -302,7 +302,7 @@ impl<'f> Space for TsoSpace<'f, '_> {
                 .all(|i| view.status(frame.codes[i], LocalId(row[i])) == Status::Ended);
             let deadlock = !moved && !all_ended;
             for (index, never) in frame.nevers.iter().enumerate() {
-                if frame.holds(view, row, &never.condition, deadlock) {
+                if frame.is_true(view, row, never, deadlock) {
                     out.report(index as u64);
                 }
             }

@@ -83,7 +83,7 @@ fn conditions_speak_of_the_end() {
     };
     let is_1 = || Expr::binary(BinaryOp::Equal, x(), Expr::Const(1));
     let both = |c| Expr::binary(BinaryOp::And, end(), c);
-    let condition = |text: String| read_test(&text).nevers[0].condition.clone();
+    let condition = |text: String| read_test(&text).nevers[0].conditions[0].clone();
     assert_eq!(condition(text("exists [x]=1")), both(is_1()));
     assert_eq!(condition(text("~exists x=1")), both(is_1()));
     let not = Expr::unary(UnaryOp::Not, is_1());

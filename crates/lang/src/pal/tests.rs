@@ -106,8 +106,8 @@ fn lowered(text: &str) -> String {
             let _ = writeln!(out, "  {} at {}", label.name, points.join(" "));
         }
     }
-    for never in &program.nevers {
-        let _ = writeln!(out, "never {}", short(&format!("{:?}", never.condition)));
+    for condition in program.nevers.iter().flat_map(|n| &n.conditions) {
+        let _ = writeln!(out, "never {}", short(&format!("{condition:?}")));
     }
     out
 }

@@ -56,8 +56,8 @@ pub fn to_pal(program: &Program) -> String {
     if !program.nevers.is_empty() {
         text.push('\n');
     }
-    for never in &program.nevers {
-        let condition = printer.state_expr(&never.condition, &labels, 0);
+    for condition in program.nevers.iter().flat_map(|n| &n.conditions) {
+        let condition = printer.state_expr(condition, &labels, 0);
         text += &format!("never {condition};\n");
     }
     text
@@ -464,17 +464,21 @@ fn computes_addresses(program: &Program) -> bool {
             pointer || t.op.operands().into_iter().any(takes)
         });
     in_threads
-        || program.nevers.iter().any(|never| {
-            let mut found = takes(&never.condition);
-            crate::equal::visit_atoms(&never.condition, &mut |atom| {
-                if let StateAtom::Memory(address) = atom {
-                    found |= match &**address {
-                        Address::Direct(_) => false,
-                        Address::Element { index, .. } => takes(index),
-                        Address::Pointer(_) => true,
-                    };
-                }
-            });
-            found
-        })
+        || program
+            .nevers
+            .iter()
+            .flat_map(|n| &n.conditions)
+            .any(|condition| {
+                let mut found = takes(condition);
+                crate::equal::visit_atoms(condition, &mut |atom| {
+                    if let StateAtom::Memory(address) = atom {
+                        found |= match &**address {
+                            Address::Direct(_) => false,
+                            Address::Element { index, .. } => takes(index),
+                            Address::Pointer(_) => true,
+                        };
+                    }
+                });
+                found
+            })
 }

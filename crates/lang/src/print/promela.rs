@@ -58,7 +58,7 @@ pub fn to_promela(program: &Program, options: &PromelaOptions) -> Result<String,
 
 /// What each `never` speaks of, and how it is checked.
 struct Watch {
-    condition: Expr<StateAtom>,
+    conditions: Vec<Expr<StateAtom>>,
     labels: Vec<(ThreadId, LabelRef)>,
     registers: Vec<(ThreadId, RegisterId)>,
     locations: Locations,
@@ -132,17 +132,19 @@ impl<'p> Model<'p> {
     fn look_at_nevers(&mut self) {
         for never in &self.program.nevers {
             let mut watch = Watch {
-                condition: never.condition.clone(),
+                conditions: never.conditions.clone(),
                 labels: Vec::new(),
                 registers: Vec::new(),
                 locations: Locations::These(Vec::new()),
-                kind: match never.condition {
-                    Expr::Atom(StateAtom::Deadlock) => WatchKind::InvalidEnd,
+                kind: match never.conditions[..] {
+                    [Expr::Atom(StateAtom::Deadlock)] => WatchKind::InvalidEnd,
                     _ => WatchKind::State,
                 },
                 name: self.names.fresh("bad"),
             };
-            look_at(&never.condition, &mut watch);
+            for condition in &never.conditions {
+                look_at(condition, &mut watch);
+            }
             if watch.kind == WatchKind::AtTimeout {
                 // "Not all have ended" needs to know who has.
                 let all = (0..self.program.threads.len()).map(|t| ThreadId(t as u32));
@@ -218,7 +220,12 @@ impl<'p> Model<'p> {
         out.push('\n');
         for watch in &self.watches {
             if watch.kind != WatchKind::InvalidEnd {
-                let condition = self.condition(&watch.condition)?;
+                let conditions: Result<Vec<String>, String> =
+                    watch.conditions.iter().map(|c| self.condition(c)).collect();
+                let condition = match conditions? {
+                    none if none.is_empty() => "0".to_string(),
+                    some => some.join(" || "),
+                };
                 let _ = writeln!(out, "#define {} {condition}", watch.name);
             }
         }

@@ -104,7 +104,8 @@ pub fn not_upward_closed(program: &Program) -> bool {
             }
         }
     }
-    !program.nevers.iter().all(|n| grows(&n.condition, &is_any))
+    let mut conditions = program.nevers.iter().flat_map(|n| &n.conditions);
+    !conditions.all(|c| grows(c, &is_any))
 }
 
 /// All atoms, also those of addresses. As deep as the expression.
@@ -533,9 +534,9 @@ impl<'p> Copied<'p> {
 
     fn nevers_are_above(&self, shared: usize, copies: &[usize]) -> Result<(), Rejected> {
         let state = self.state(&self.shared.things[shared], &[]);
-        for never in &self.program.nevers {
+        for condition in self.program.nevers.iter().flat_map(|n| &n.conditions) {
             let mut names: Vec<(CopyRef, Option<LabelRef>)> = Vec::new();
-            for_each_atom(&never.condition, &mut |atom| {
+            for_each_atom(condition, &mut |atom| {
                 let name = match atom {
                     StateAtom::At(copy, label) if copy.copy.is_none() => (*copy, Some(*label)),
                     StateAtom::At(copy, _) | StateAtom::Register(copy, _) => (*copy, None),
@@ -546,7 +547,7 @@ impl<'p> Copied<'p> {
                 }
             });
             let mut conjuncts = Vec::new();
-            let mut rest = vec![&never.condition];
+            let mut rest = vec![condition];
             while let Some(condition) = rest.pop() {
                 match condition {
                     Expr::Binary(BinaryOp::And, left, right) => rest.extend([&**left, &**right]),
@@ -598,7 +599,7 @@ impl<'p> Copied<'p> {
                     chosen.push((*name, of_name[number % of_name.len()]));
                     number /= of_name.len();
                 }
-                if self.is_true(&never.condition, &state, &chosen) {
+                if self.is_true(condition, &state, &chosen) {
                     let all: Vec<usize> = chosen.iter().filter_map(|c| c.1).collect();
                     self.must_be_above(shared, &all)?;
                 }

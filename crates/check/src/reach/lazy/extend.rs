@@ -163,9 +163,9 @@ impl Extended {
             .nevers
             .iter()
             .map(|never| Never {
-                condition: labels
-                    .iter()
-                    .fold(never.condition.clone(), |c, &label| outside(c, label)),
+                conditions: (never.conditions.iter().cloned())
+                    .map(|c| labels.iter().fold(c, |c, &label| outside(c, label)))
+                    .collect(),
                 span: never.span,
             })
             .collect();

@@ -89,7 +89,7 @@ pub(crate) fn witness(
             return None;
         }
         let never = &program.nevers[finding.kind as usize];
-        let guarded = &extended.program.nevers[finding.kind as usize].condition;
+        let guarded = &extended.program.nevers[finding.kind as usize];
         let deadlock = is_deadlock(frame, view, &run.row);
         let new = name_copies(frame, view, &run.row, guarded, deadlock);
         for event in &mut events {

@@ -314,7 +314,7 @@ impl<'a, 'd> Globals<'a, 'd> {
         ast.nevers
             .iter()
             .map(|(condition, span)| Never {
-                condition: never::condition(self, threads, *condition),
+                conditions: vec![never::condition(self, threads, *condition)],
                 span: *span,
             })
             .collect()

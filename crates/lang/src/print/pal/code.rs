@@ -125,8 +125,14 @@ impl<'p> Code<'p> {
                 operand.for_each_atom(&mut |r| used[r.index()] = true);
             }
         }
-        for never in &self.printer.program.nevers {
-            crate::equal::visit_atoms(&never.condition, &mut |atom| {
+        for condition in self
+            .printer
+            .program
+            .nevers
+            .iter()
+            .flat_map(|n| &n.conditions)
+        {
+            crate::equal::visit_atoms(condition, &mut |atom| {
                 if let StateAtom::Register(copy, register) = atom
                     && copy.thread.index() == self.index
                 {
@@ -648,8 +654,8 @@ fn registers_used_once(printer: &Printer<'_>, index: usize) -> Vec<bool> {
         }
         last = Some(transition);
     }
-    for never in &printer.program.nevers {
-        crate::equal::visit_atoms(&never.condition, &mut |atom| {
+    for condition in printer.program.nevers.iter().flat_map(|n| &n.conditions) {
+        crate::equal::visit_atoms(condition, &mut |atom| {
             if let StateAtom::Register(copy, register) = atom
                 && copy.thread.index() == index
             {

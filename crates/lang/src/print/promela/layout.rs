@@ -283,8 +283,8 @@ fn region(
             }
         }
     }
-    for never in &program.nevers {
-        never.condition.for_each_atom(&mut |atom| {
+    for condition in program.nevers.iter().flat_map(|n| &n.conditions) {
+        condition.for_each_atom(&mut |atom| {
             if let StateAtom::Memory(address) = atom
                 && matches!(**address, Address::Pointer(_))
             {
