@@ -31,7 +31,7 @@ pub struct Options {
     pub abstraction: Abstraction,
     /// How reachability under TSO is decided.
     pub route: Route,
-    /// About how many states may be looked at in all (where a criterion is decided by `search`); the same place for every number of threads.
+    /// About how many states a walk may look at; the same place for every number of threads.
     pub most_states: Option<u64>,
     /// Where it is written down how far the check has come, and how far another one had come.
     pub checkpoints: Option<Arc<Checkpoints>>,

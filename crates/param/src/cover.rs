@@ -32,6 +32,9 @@ pub(crate) enum End {
     Stopped(String),
 }
 
+/// So many comparisons there may be for each ideal that may be seen.
+const COMPARISONS: u64 = 500;
+
 /// Walks over ideals.
 #[derive(Debug, Default)]
 pub(crate) struct Cover {
@@ -65,6 +68,8 @@ struct Walk {
     /// Greatest first: it may cover what else is waiting. Among equals, the one found first.
     queue: BinaryHeap<(u32, std::cmp::Reverse<u32>)>,
     bytes: u64,
+    /// How often ideals were compared.
+    compared: u64,
 }
 
 impl Cover {
@@ -121,7 +126,7 @@ impl Cover {
             {
                 return End::Stopped(why);
             }
-            if walk.ideals.len() as u64 > most {
+            if walk.ideals.len() as u64 > most || walk.compared > most.saturating_mul(COMPARISONS) {
                 return End::TooMany;
             }
             expanded += 1;
@@ -251,6 +256,7 @@ impl Cover {
             true => shared,
             false => steps.system.base(shared),
         };
+        walk.compared += walk.antichains.get(&base).map_or(0, Vec::len) as u64;
         let known = walk.antichains.get(&base).map_or(&[][..], |a| &a[..]);
         let is_covered = |steps: &Steps<'_>, copies: &[(u32, Count)]| {
             known.iter().any(|&number| {
@@ -306,6 +312,7 @@ impl Walk {
             antichains: FxHashMap::default(),
             queue: BinaryHeap::new(),
             bytes: 0,
+            compared: 0,
         }
     }
 }

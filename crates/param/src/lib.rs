@@ -39,8 +39,11 @@ use palisade_check::{
 use palisade_lang::{Copies, Program};
 use steps::Steps;
 
-/// So many copies are tried before all numbers are asked for at once: most violations need one or two.
-const FIRST_COPIES: u32 = 2;
+/// So many more copies are tried in each round, before all numbers are asked for at once: most violations need one or two.
+const COPIES_A_ROUND: u32 = 2;
+
+/// About so many states each of them may have in the first round; four times as many in each further one.
+const FIRST_STATES: u64 = 50_000;
 
 /// So many copies are tried where all numbers at once cannot be asked for.
 const MOST_COPIES: u32 = 5;
@@ -115,6 +118,16 @@ enum Found {
     Nothing(Verdict),
 }
 
+/// What came out for one number of copies.
+enum Tried {
+    /// Nothing is wrong with so many.
+    Holds,
+    /// This is the answer.
+    Found(Found),
+    /// There are more states than were to be looked at.
+    TooMany,
+}
+
 /// A question about all numbers of copies.
 struct Question<'a> {
     program: &'a Program,
@@ -146,12 +159,19 @@ impl Question<'_> {
         self.stats.peak_memory_bytes = self.stats.peak_memory_bytes.max(stats.peak_memory_bytes);
     }
 
-    /// Checks one more copy. `None`: nothing wrong with so many.
-    fn one_more(&mut self) -> Result<Option<Found>, Refusal> {
+    /// Checks one more copy, over about so many states.
+    fn one_more(&mut self, most_states: Option<u64>) -> Result<Tried, Refusal> {
         let copies = self.copies + 1;
         let instance = self.program.with_copies(copies);
-        let mut answer = palisade_check::check(&instance, &self.options(), self.control)?;
+        let mut options = self.options();
+        options.most_states = options.most_states.into_iter().chain(most_states).min();
+        let mut answer = palisade_check::check(&instance, &options, self.control)?;
         self.count(&answer.stats);
+        if let Verdict::Unknown(_) = answer.verdict
+            && most_states.is_some_and(|most| answer.stats.states >= most)
+        {
+            return Ok(Tried::TooMany);
+        }
         for note in answer.notes.drain(..) {
             if !self.notes.contains(&note) {
                 self.notes.push(note);
@@ -160,27 +180,47 @@ impl Question<'_> {
         Ok(match answer.verdict {
             Verdict::Holds => {
                 self.copies = copies;
-                None
+                Tried::Holds
             }
             Verdict::Violated => {
                 for witness in &mut answer.witnesses {
                     witness.copies = Some(copies);
                 }
-                Some(Found::Violation(answer))
+                Tried::Found(Found::Violation(answer))
             }
             Verdict::Unknown(why) => {
                 let why = format!("with {}: {why}", counted(copies));
-                Some(Found::Nothing(Verdict::Unknown(why)))
+                Tried::Found(Found::Nothing(Verdict::Unknown(why)))
             }
         })
     }
 
+    /// Checks all numbers of copies up to this one. `None`: nothing wrong with any of them.
+    fn up_to(&mut self, copies: u32) -> Result<Option<Found>, Refusal> {
+        while self.copies < copies {
+            if let Tried::Found(found) = self.one_more(None)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Checks a few more copies, each over about so many states. `None`: nothing wrong with them as far as was seen.
+    fn some_more(&mut self, most_states: u64) -> Result<Option<Found>, Refusal> {
+        for _ in 0..COPIES_A_ROUND {
+            match self.one_more(Some(most_states))? {
+                Tried::Holds => {}
+                Tried::Found(found) => return Ok(Some(found)),
+                Tried::TooMany => break,
+            }
+        }
+        Ok(None)
+    }
+
     /// Decides a criterion that can be asked for all numbers at once.
     fn decide(&mut self) -> Result<Found, Refusal> {
-        while self.copies < FIRST_COPIES {
-            if let Some(found) = self.one_more()? {
-                return Ok(found);
-            }
+        if let Some(found) = self.some_more(FIRST_STATES)? {
+            return Ok(found);
         }
         let (program, options) = (self.program, self.options);
         let asked = with_system(program, options, &mut |system| self.take_turns(system))?;
@@ -191,10 +231,8 @@ impl Question<'_> {
                 Ok(Found::Nothing(Verdict::Holds))
             }
             Asked::OnlyInstances(why) => {
-                while self.copies < MOST_COPIES {
-                    if let Some(found) = self.one_more()? {
-                        return Ok(found);
-                    }
+                if let Some(found) = self.up_to(MOST_COPIES)? {
+                    return Ok(found);
                 }
                 Ok(Found::Nothing(Verdict::Unknown(self.not_all(&why))))
             }
@@ -202,52 +240,52 @@ impl Question<'_> {
     }
 
     fn not_all(&self, why: &str) -> String {
-        format!(
-            "up to {} there is no violation; {why}",
-            counted(self.copies)
-        )
+        match self.copies {
+            0 => why.to_owned(),
+            copies => format!("up to {} there is no violation; {why}", counted(copies)),
+        }
     }
 
     /// Lets the searches take turns.
     fn take_turns(&mut self, system: &mut dyn System) -> Result<Found, Refusal> {
         let mut searches = Searches::new(system, self.limits());
-        let mut budget = FIRST_BUDGET;
+        let (mut budget, mut states) = (FIRST_BUDGET, FIRST_STATES);
         let mut last_cap: Count = 2;
-        // The backward search has shown that so many copies are enough for a violation: only the smallest number is wanted.
-        let mut enough = None;
         loop {
-            if enough.is_none() {
-                let mut proved = searches.forward(last_cap, budget);
-                if let Proved::Open = proved {
-                    proved = searches.backward(budget);
-                }
-                searches.report(&mut self.stats);
-                match proved {
-                    Proved::Holds(_) => {
-                        let verdict = match searches.steps.system.doubt() {
-                            None => Verdict::Holds,
-                            Some(why) => Verdict::Unknown(self.not_all(&why)),
-                        };
-                        return Ok(Found::Nothing(verdict));
-                    }
-                    Proved::Violated(copies) => enough = Some(copies),
-                    Proved::Open => {}
-                    Proved::Stopped(why) => {
-                        let why = format!("{why} while all numbers of copies were asked for");
-                        return Ok(Found::Nothing(Verdict::Unknown(self.not_all(&why))));
-                    }
-                }
+            let mut proved = searches.forward(last_cap, budget);
+            if let Proved::Open = proved {
+                proved = searches.backward(budget);
             }
-            if let Some(found) = self.one_more()? {
-                return Ok(found);
-            }
-            if enough.is_some_and(|enough| self.copies >= enough) {
-                // It cannot be; and if it is, then there is no answer.
-                let why = "the searches disagree, which is a mistake of this program";
-                return Ok(Found::Nothing(Verdict::Unknown(self.not_all(why))));
+            searches.report(&mut self.stats);
+            match proved {
+                Proved::Holds(_) => {
+                    let verdict = match searches.steps.system.doubt() {
+                        None => Verdict::Holds,
+                        Some(why) => Verdict::Unknown(self.not_all(&why)),
+                    };
+                    return Ok(Found::Nothing(verdict));
+                }
+                Proved::Violated(enough) => {
+                    // Only the smallest number is wanted.
+                    if let Some(found) = self.up_to(enough)? {
+                        return Ok(found);
+                    }
+                    // It cannot be; and if it is, then there is no answer.
+                    let why = "the searches disagree, which is a mistake of this program";
+                    return Ok(Found::Nothing(Verdict::Unknown(self.not_all(why))));
+                }
+                Proved::Open => {}
+                Proved::Stopped(why) => {
+                    let why = format!("{why} while all numbers of copies were asked for");
+                    return Ok(Found::Nothing(Verdict::Unknown(self.not_all(&why))));
+                }
             }
             budget = budget.saturating_mul(4);
+            states = states.saturating_mul(4);
             last_cap = last_cap.saturating_add(1).min(MOST_COUNTED);
+            if let Some(found) = self.some_more(states)? {
+                return Ok(found);
+            }
         }
     }
 
@@ -274,12 +312,10 @@ impl Question<'_> {
             if model == Model::Ra {
                 self.copies = copies - 1;
             }
-        } else if model == Model::Tso {
-            while self.copies < FIRST_COPIES {
-                if let Some(found) = self.one_more()? {
-                    return Ok(found);
-                }
-            }
+        } else if model == Model::Tso
+            && let Some(found) = self.some_more(FIRST_STATES)?
+        {
+            return Ok(found);
         }
         let mut why = "under SC it is not safe".to_owned();
         if under_sc.verdict != Verdict::Violated {
@@ -299,10 +335,8 @@ impl Question<'_> {
                 (_, Verdict::Violated) => why,
             };
         }
-        while self.copies < most {
-            if let Some(found) = self.one_more()? {
-                return Ok(found);
-            }
+        if let Some(found) = self.up_to(most)? {
+            return Ok(found);
         }
         Ok(Found::Nothing(Verdict::Unknown(self.not_all(&why))))
     }

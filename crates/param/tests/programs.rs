@@ -199,3 +199,61 @@ fn each_search_alone_agrees() {
         println!("{line}");
     }
 }
+
+fn alone(text: &str, engine: Engine, most: u64) -> Option<Proved> {
+    let options = Options::new(Model::Sc, Criterion::Safe);
+    with_control(|control| prove(&program(text), &options, control, engine, most)).unwrap()
+}
+
+/// The forward search does not count so far, and never ends.
+#[test]
+fn only_the_backward_search_counts_permits() {
+    let path = workspace_dir().join("programs/param/semaphore.pal");
+    let text = std::fs::read_to_string(path).expect("a readable program");
+    let few = text.replace("PERMITS = 300", "PERMITS = 3");
+    let holds = |proved: Option<Proved>| matches!(proved, Some(Proved::Holds(_)));
+    assert!(holds(alone(&few, Engine::Forward, 1000)));
+    assert!(holds(alone(&few, Engine::Backward, 1000)));
+    assert_eq!(alone(&text, Engine::Forward, 50_000), Some(Proved::Open));
+    assert!(holds(alone(&text, Engine::Backward, 1000)));
+    // With seven inside, the count may be forgotten.
+    let broken = text.replace("PERMITS = 300", "PERMITS = 9").replace(
+        "cs: fadd",
+        "if inside == 7 { choose { } or { inside = 0; } }\n    cs: fadd",
+    );
+    assert!(matches!(
+        alone(&broken, Engine::Backward, 10_000),
+        Some(Proved::Violated(7..))
+    ));
+}
+
+/// A condition that goes wrong for one choice of copies is true for another: whoever comes first has another register than all others.
+#[test]
+fn an_error_for_one_choice_is_none_for_another() {
+    for (condition, copies) in [
+        ("a[t[0].r] == 0 && t[0]@done && x == 2", 2),
+        ("a[t[1].r] == 0 && t[0]@done && t[1]@done && t[2]@done", 3),
+        ("1 / (5 - t[0].r) == 0 && x == 3", 3),
+        ("*(&x + t[0].r) == 3 && t[1]@done && x == 3", 3),
+        (
+            "t[0]@done && a[t[0].r + 1] == 0 || a[t[1].r] == 0 && x == 3",
+            2,
+        ),
+    ] {
+        let text = format!(
+            "domain 8;\nshared x, a[2], lock;\nthread t[*] {{\n  let r = 5;\n  if cas(lock, 0, 1) == 0 {{ r = 0; }}\n  atomic {{ let n = x; assume n < 3; x = n + 1; }}\n  done: skip;\n  wait(lock == 2);\n}}\nnever {condition};\n"
+        );
+        let program = program(&text);
+        let options = Options::new(Model::Sc, Criterion::Safe);
+        let answer = with_control(|control| palisade_param::check(&program, &options, control));
+        let answer = answer.unwrap_or_else(|refusal| panic!("{condition}: {}", refusal.message));
+        let witness = answer.witnesses.first();
+        let witness = witness.unwrap_or_else(|| panic!("{condition}: {:?}", answer.verdict));
+        assert_eq!(witness.copies, Some(copies), "{condition}");
+        palisade_validate::validate(&program, witness).unwrap();
+        for engine in [Engine::Forward, Engine::Backward] {
+            let proved = alone(&text, engine, 10_000);
+            assert!(!matches!(proved, Some(Proved::Holds(_))), "{condition}");
+        }
+    }
+}

@@ -32,7 +32,7 @@ use crate::state::Frame;
 use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
 use blocks::Blocks;
 use facts::Facts;
-use scm::search::{End, Search, Stopped};
+use scm::search::{End, Search};
 use suspects::Suspects;
 use witness::Replay;
 
@@ -161,13 +161,9 @@ impl<'a> Question<'a, '_> {
                     answer.witnesses.extend(witness);
                 }
                 End::Stopped(stopped) => {
-                    let why = match stopped {
-                        Stopped::Timeout => "the time limit is reached",
-                        Stopped::Memory => "the memory limit is reached",
-                        Stopped::Cancelled => "it was interrupted",
-                    };
                     answer.verdict = Verdict::Unknown(format!(
-                        "{why}; {} states were seen, and none of them is a violation",
+                        "{}; {} states were seen, and none of them is a violation",
+                        stopped.why(),
                         search.states()
                     ));
                 }

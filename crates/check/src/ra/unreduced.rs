@@ -7,7 +7,7 @@ use palisade_lang::{Program, Value};
 
 use super::facts::{Classes, Facts};
 use super::scm::monitor::{Layout, Slots};
-use super::scm::search::{End, Search, Stopped};
+use super::scm::search::{End, Search};
 use super::sets::{has, members};
 use super::{FIRST_SLOTS, check_meaning};
 use crate::certificate::{NoCertificate, put_state, violated};
@@ -33,12 +33,7 @@ pub(crate) fn states(
             End::TooManySlots => slots *= 2,
             End::Violated(..) => return Err(violated()),
             End::Stopped(stopped) => {
-                let why = match stopped {
-                    Stopped::Timeout => "the time limit is reached",
-                    Stopped::Memory => "the memory limit is reached",
-                    Stopped::Cancelled => "it was interrupted",
-                };
-                let reason = format!("{why}; {} states were seen", search.states());
+                let reason = format!("{}; {} states were seen", stopped.why(), search.states());
                 return Err(NoCertificate::Unfinished(reason));
             }
             End::Robust => {

@@ -34,6 +34,20 @@ pub enum Stopped {
     Memory,
     /// Somebody interrupted it.
     Cancelled,
+    /// As many states as were wanted are seen.
+    States,
+}
+
+impl Stopped {
+    /// In words.
+    pub fn why(self) -> &'static str {
+        match self {
+            Stopped::Timeout => "the time limit is reached",
+            Stopped::Memory => "the memory limit is reached",
+            Stopped::Cancelled => "it was interrupted",
+            Stopped::States => "as many states as were wanted are seen",
+        }
+    }
 }
 
 /// How a search ended.
@@ -267,6 +281,9 @@ impl<'f, 'p> Search<'f, 'p> {
         }
         if self.options.timeout.is_some_and(|t| start.elapsed() >= t) {
             return Some(Stopped::Timeout);
+        }
+        if self.options.most_states.is_some_and(|m| self.states() >= m) {
+            return Some(Stopped::States);
         }
         // Growing a table needs the old and the new one for a moment.
         let held = palisade_explore::resident_bytes().unwrap_or(0);
