@@ -119,9 +119,9 @@ fn an_error_for_one_copy_is_none_for_another() {
         "x == 2 && *(&x + 7 * (t[1].r / 3)) == 2",
         "x == 2 && (t[0].r == 5 && t[1].r == 5 || 1 >> -t[0].r == 1)",
     ] {
-        for losers in [1, 2] {
+        for (losers, winner, loser) in [(1, 0, 5), (1, 5, 0), (2, 0, 5), (2, 5, 0)] {
             let text = format!(
-                "shared a[2], lock, x;\nthread t[{}] {{\n  let r = 1;\n  let l = cas(lock, 0, 1);\n  if l == 0 {{ r = 0; }} else {{ r = 5; }}\n  fadd(x, 1);\n}}\nnever {};\n",
+                "shared a[2], lock, x;\nthread t[{}] {{\n  let r = 1;\n  let l = cas(lock, 0, 1);\n  if l == 0 {{ r = {winner}; }} else {{ r = {loser}; }}\n  fadd(x, 1);\n}}\nnever {};\n",
                 losers + 1,
                 condition.replace("x == 2", &format!("x == {}", losers + 1)),
             );

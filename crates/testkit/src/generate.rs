@@ -622,7 +622,7 @@ impl Generator<'_> {
                         self.rng.u32(0..2)
                     )
                 }
-                3 if self.pointers && self.chance(15) => format!("*{thread}.p == 1"),
+                3 if self.pointers && self.chance(15) => format!("*({thread}.p) == 1"),
                 2 | 3 => format!("{thread}.r{} == {}", self.rng.u32(0..2), self.rng.u32(0..3)),
                 4 => format!(
                     "{} == {}",
