@@ -614,7 +614,7 @@ impl Generator<'_> {
                 }
                 0 | 1 => format!("{thread}@end"),
                 // One copy may lead to an error where another does not.
-                2 if self.chance(25) => format!("1 / {thread}.r{} == 1", self.rng.u32(0..2)),
+                2 if self.chance(12) => format!("1 / {thread}.r{} == 1", self.rng.u32(0..2)),
                 3 if self.array.is_some() && self.chance(50) => {
                     format!(
                         "a[{thread}.r{}] == {}",
@@ -622,7 +622,7 @@ impl Generator<'_> {
                         self.rng.u32(0..2)
                     )
                 }
-                3 if self.pointers && self.chance(15) => format!("*({thread}.p) == 1"),
+                3 if self.pointers && self.chance(8) => format!("*({thread}.p) == 1"),
                 2 | 3 => format!("{thread}.r{} == {}", self.rng.u32(0..2), self.rng.u32(0..3)),
                 4 => format!(
                     "{} == {}",
