@@ -47,8 +47,11 @@
 //! * 0 for an ideal, 1 for a minimal state;
 //! * 1 if a copy is inside `atomic`, or else 0;
 //! * for each thread that is there once its control point and all its registers, and for each location its value;
-//! * for each place where there are copies: the number of the thread in the text, the control point, all registers, and how many copies there are, at most in
-//!   an ideal (0: any number) and at least in a minimal state.
+//! * for `robust`, the state of an attack. For each thread with copies the control point and all registers of the copy that attacks, or -1 and zeros where none of
+//!   its copies does. Then as in `attacks`, with roles for those threads only that are there once; the attacker is a number among them and two
+//!   copies of each other thread, in the order of the text, of which only the first may attack;
+//! * for each place where there are copies: the number of the thread in the text, the control point, all registers, for `robust` the role, and how many copies
+//!   there are, at most in an ideal (0: any number) and at least in a minimal state.
 //!
 //! Sets that memory cannot hold are sorted and merged on disk ([`Sorter`]).
 

@@ -20,6 +20,7 @@ pub const CERTIFIED: &[(Model, Criterion)] = &[
     (Model::Tso, Criterion::Drf),
     (Model::Tso, Criterion::Trf),
     (Model::Tso, Criterion::Persistent),
+    (Model::Tso, Criterion::Robust),
 ];
 
 /// Proves again, without any reduction, that a criterion holds, and hands all ideals and minimal states to `take`, in no particular order. What they show. Programs

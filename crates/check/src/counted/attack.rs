@@ -11,6 +11,7 @@ use palisade_threads::{LocalId, View};
 
 use super::{Asked, Count, Numbers, Places, Step, System, code_reductions};
 use crate::Options;
+use crate::certificate::put_local;
 use crate::sc::StepLabel;
 use crate::state::Frame;
 use crate::tso::attack::{AttackSpace, Phase, Worker, level, role};
@@ -27,8 +28,13 @@ pub(super) fn ask<R>(
     program.nevers.clear();
     // Whatever a third copy can add to a cycle of instructions, the second can: the filter says the same for more copies.
     let instance = program.with_copies(2);
-    let attacks = attacks(&instance, options.reductions.static_filter);
-    if attacks.left == 0 {
+    let mut attacks = attacks(&instance, options.reductions.static_filter);
+    if !options.reductions.static_filter {
+        // Nothing is dismissed beforehand.
+        for may_begin in &mut attacks.may_begin {
+            may_begin.fill(true);
+        }
+    } else if attacks.left == 0 {
         return Asked::Dismissed(attacks.all);
     }
     let frame = Frame::new(&instance, &code_reductions(options));
@@ -274,6 +280,61 @@ impl System for AttackSystem<'_, '_> {
         greater.0 == smaller.0
             && greater.1 == smaller.1
             && role_bits(smaller.2) & !role_bits(greater.2) == 0
+    }
+
+    fn shared_numbers(&mut self, shared: u32) -> Option<Vec<i64>> {
+        let layout = self.space.layout;
+        let row = self.shared.get(shared).clone();
+        let frame = self.frame;
+        let view = &mut self.view;
+        let attacker = (0..frame.thread_count()).find(|&c| row[layout.roles + c] == role::ATTACKER);
+        let gone = attacker.filter(|_| Phase::of(row[layout.phase]) == Phase::Chain);
+        let mut put = |component: usize, is_there: bool, numbers: &mut Vec<i64>| {
+            let code = frame.codes[component];
+            if is_there {
+                return put_local(frame, view, code, LocalId(row[component]), numbers);
+            }
+            numbers.push(-1);
+            let registers = frame.program().threads[code].registers.len();
+            numbers.resize(numbers.len() + registers, 0);
+            Some(())
+        };
+        let mut numbers = vec![row[layout.width].into()];
+        for &component in &self.places.fixed {
+            put(component, gone != Some(component), &mut numbers)?;
+        }
+        let mut copies = Vec::new();
+        for places in self.places.copies.iter().filter(|p| !p.is_empty()) {
+            let place = places[ATTACKER];
+            let is_there = attacker == Some(place) && gone != Some(place);
+            put(place, is_there, &mut copies)?;
+        }
+        let memory = &row[frame.thread_count()..frame.width()];
+        numbers.extend(memory.iter().map(|&id| self.view.value(id)));
+        numbers.extend(copies);
+        numbers.push(row[layout.phase].into());
+        numbers.push(attacker.unwrap_or(0) as i64);
+        numbers.push(row[layout.target].saturating_sub(1).into());
+        for &component in &self.places.fixed {
+            numbers.push(row[layout.roles + component].into());
+        }
+        for &buffered in &row[layout.buffer..layout.levels] {
+            match buffered.checked_sub(1) {
+                None => numbers.extend([0, 0]),
+                Some(id) => numbers.extend([1, self.view.value(id)]),
+            }
+        }
+        let levels = &row[layout.levels..layout.target];
+        numbers.extend(levels.iter().map(|&l| i64::from(l)));
+        Some(numbers)
+    }
+
+    fn local_numbers(&mut self, local: u32) -> Option<Vec<i64>> {
+        let (code, local, role) = **self.locals.get(local);
+        let mut numbers = vec![code as i64];
+        put_local(self.frame, &mut self.view, code, local, &mut numbers)?;
+        numbers.push(role.into());
+        Some(numbers)
     }
 
     fn bytes(&self) -> u64 {

@@ -22,12 +22,12 @@ use palisade_memory::{Machine, Sc, Step, StepKind, sc};
 
 const ALONE: i64 = 1;
 const LOADED: i64 = 2;
-const STOPPED: i64 = 3;
+pub const STOPPED: i64 = 3;
 
-const ORIGINAL: i64 = 0;
+pub const ORIGINAL: i64 = 0;
 const JOINED: i64 = 1;
 const PENDING: i64 = 2;
-const ATTACKER: i64 = 3;
+pub const ATTACKER: i64 = 3;
 
 const NONE: i64 = 0;
 const LOAD: i64 = 1;
@@ -37,14 +37,27 @@ const PENDING_STORE: i64 = 4;
 
 /// An attack on its way.
 #[derive(Clone)]
-struct Attack {
-    phase: i64,
-    attacker: usize,
+pub struct Attack {
+    pub phase: i64,
+    pub attacker: usize,
     /// The location of `st_A`.
-    target: usize,
-    roles: Vec<i64>,
-    buffer: Vec<Option<Value>>,
-    levels: Vec<i64>,
+    pub target: usize,
+    pub roles: Vec<i64>,
+    pub buffer: Vec<Option<Value>>,
+    pub levels: Vec<i64>,
+}
+
+impl Attack {
+    /// Whether its numbers mean something.
+    pub fn is_right(&self) -> bool {
+        (ALONE..=STOPPED).contains(&self.phase)
+            && self.attacker < self.roles.len()
+            && self.target < self.levels.len()
+            && (self.roles.iter().enumerate()).all(|(t, role)| {
+                (ORIGINAL..=ATTACKER).contains(role) && (*role == ATTACKER) == (t == self.attacker)
+            })
+            && (self.levels.iter()).all(|l| (NONE..=PENDING_STORE).contains(l))
+    }
 }
 
 /// The rules of attacks.
@@ -54,7 +67,8 @@ pub struct Attacks<'p> {
     safe: bool,
 }
 
-type Next<'a> = dyn FnMut(&sc::State, Option<&Attack>) + 'a;
+/// Takes a step: who makes it, and what is behind it.
+pub type Next<'a> = dyn FnMut(usize, &sc::State, Option<&Attack>) + 'a;
 
 impl<'p> Attacks<'p> {
     pub fn new(machine: Sc<'p>, safe: bool) -> Self {
@@ -65,6 +79,10 @@ impl<'p> Attacks<'p> {
         &self.machine.code().thread(step.thread).transitions[step.transition].op
     }
 
+    pub fn machine(&self) -> &Sc<'p> {
+        &self.machine
+    }
+
     /// `τ1`, and its ends.
     fn prefix(&self, state: &sc::State, next: &mut Next<'_>) {
         let undisturbed = self.machine.code().holder(&state.locals).is_none();
@@ -73,7 +91,7 @@ impl<'p> Attacks<'p> {
             if matches!(step.kind, StepKind::Error(_)) {
                 continue;
             }
-            next(&after, None);
+            next(step.thread, &after, None);
             let (StepKind::Store, Some(location)) = (step.kind, step.location) else {
                 continue;
             };
@@ -97,7 +115,7 @@ impl<'p> Attacks<'p> {
                 locals: after.locals,
                 memory: state.memory.clone(),
             };
-            next(&issued, Some(&attack));
+            next(step.thread, &issued, Some(&attack));
         }
     }
 
@@ -143,7 +161,7 @@ impl<'p> Attacks<'p> {
                 // What waits for the buffer, for ever.
                 _ => continue,
             }
-            next(&after, Some(&attack_after));
+            next(attacker, &after, Some(&attack_after));
         }
     }
 
@@ -156,7 +174,7 @@ impl<'p> Attacks<'p> {
         stopped.buffer.fill(None);
         stopped.levels.fill(NONE);
         stopped.levels[load.index()] = LOAD;
-        next(state, Some(&stopped));
+        next(attack.attacker, state, Some(&stopped));
     }
 
     /// A helper goes on, by a step that happens after a load of the attacker, or in a block that may join.
@@ -203,7 +221,40 @@ impl<'p> Attacks<'p> {
                 (_, None) if role == ORIGINAL => continue,
                 (_, None) => {}
             }
-            next(&after, Some(&attack));
+            next(helper, &after, Some(&attack));
+        }
+    }
+
+    /// Who of the helpers is inside a block: only it moves.
+    fn holder(&self, state: &sc::State, attack: &Attack) -> Option<usize> {
+        let code = self.machine.code();
+        (0..state.locals.len())
+            .find(|&t| t != attack.attacker && code.in_block(t, &state.locals[t]))
+    }
+
+    /// Whether an attack has succeeded.
+    pub fn succeeds(&self, state: &sc::State, attack: &Attack) -> bool {
+        attack.phase != ALONE
+            && self.holder(state, attack).is_none()
+            && matches!(attack.levels[attack.target], LOAD | STORE)
+    }
+
+    /// All steps, of an attack that has not succeeded or of `τ1`.
+    pub fn steps(&self, state: &sc::State, attack: Option<&Attack>, next: &mut Next<'_>) {
+        let Some(attack) = attack else {
+            return self.prefix(state, next);
+        };
+        if attack.phase == ALONE {
+            return self.attacker(state, attack, next);
+        }
+        if let Some(holder) = self.holder(state, attack) {
+            return self.helper(state, attack, holder, next);
+        }
+        if attack.phase == LOADED {
+            self.attacker(state, attack, next);
+        }
+        for helper in (0..state.locals.len()).filter(|&t| t != attack.attacker) {
+            self.helper(state, attack, helper, next);
         }
     }
 
@@ -259,15 +310,7 @@ impl<'p> Attacks<'p> {
                 .collect(),
             levels: levels.to_vec(),
         };
-        let right = (ALONE..=STOPPED).contains(&phase)
-            && attack.attacker < threads
-            && attack.target < locations
-            && (roles.iter().enumerate()).all(|(t, role)| {
-                (ORIGINAL..=ATTACKER).contains(role)
-                    && (*role == ATTACKER) == (t == attack.attacker)
-            })
-            && levels.iter().all(|l| (NONE..=PENDING_STORE).contains(l))
-            && buffer.chunks_exact(2).all(|p| p[0] == 1 || p == [0, 0]);
+        let right = attack.is_right() && buffer.chunks_exact(2).all(|p| p[0] == 1 || p == [0, 0]);
         let gone = (phase == STOPPED).then_some(attack.attacker);
         let (state, _) = states::take(code, numbers, gone)?;
         right.then_some((state, Some(attack)))
@@ -286,41 +329,22 @@ impl Rules for Attacks<'_> {
             return Err("it is none of this program".to_owned());
         };
         let mut numbers = Vec::new();
-        let next: &mut Next<'_> = &mut |state, attack| {
+        match &attack {
+            Some(attack) if self.succeeds(&state, attack) => {
+                let program = self.machine.code().program;
+                let target = &program.location(LocationId(attack.target as u32)).name;
+                return Err(format!("an attack on `{target}` succeeds"));
+            }
+            None if self.safe => {
+                let danger = danger(&self.machine, &state, &self.machine.steps(&state));
+                danger.map_or(Ok(()), Err)?;
+            }
+            _ => {}
+        }
+        self.steps(&state, attack.as_ref(), &mut |_, state, attack| {
             self.put(state, attack, &mut numbers);
             next(&numbers);
-        };
-        let Some(attack) = attack else {
-            let danger = match self.safe {
-                true => danger(&self.machine, &state, &self.machine.steps(&state)),
-                false => None,
-            };
-            self.prefix(&state, next);
-            return danger.map_or(Ok(()), Err);
-        };
-        if attack.phase == ALONE {
-            self.attacker(&state, &attack, next);
-            return Ok(());
-        }
-        let code = self.machine.code();
-        let helpers = || (0..state.locals.len()).filter(|&t| t != attack.attacker);
-        let holder = helpers().find(|&t| code.in_block(t, &state.locals[t]));
-        match holder {
-            Some(holder) => self.helper(&state, &attack, holder, next),
-            None => {
-                if matches!(attack.levels[attack.target], LOAD | STORE) {
-                    let program = code.program;
-                    let target = &program.location(LocationId(attack.target as u32)).name;
-                    return Err(format!("an attack on `{target}` succeeds"));
-                }
-                if attack.phase == LOADED {
-                    self.attacker(&state, &attack, next);
-                }
-                for helper in helpers() {
-                    self.helper(&state, &attack, helper, next);
-                }
-            }
-        }
+        });
         Ok(())
     }
 }

@@ -10,8 +10,11 @@
 //! * a step from O into B comes from B;
 //! * whatever of O violates is in B. More copies violate no less, so it is enough to look at as many as a violation takes.
 //!
-//! Steps and violations are those of the plain machine of SC, run with as many copies as matter and all others stopped, so that they do nothing.
+//! Steps and violations are those of the plain machine of SC, run with as many copies as matter and all others stopped, so that they do nothing. For `robust` under
+//! TSO they are those of attacks (`helpers`), where one step also changes all copies that do not make it, each by itself.
 
+use super::attacks::Attacks;
+use super::helpers::Helpers;
 use super::patterns::Patterns;
 use super::{Rejected, invalid};
 use palisade_certificate::{Reader, decode};
@@ -21,7 +24,7 @@ use palisade_lang::{
 };
 use palisade_memory::sc::State;
 use palisade_memory::{Criterion, Local, Machine, Sc, StepKind};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::BufRead;
 
 /// Any number of copies.
@@ -30,8 +33,19 @@ const MANY: i64 = i64::MAX;
 /// The most choices of copies that are looked at for one shared part and one `never`.
 const MOST_CHOICES: usize = 1 << 24;
 
-/// A copy: its thread, control point and registers.
-type Copy = (usize, PointId, Vec<Value>);
+/// The most states that may have become one minimal state.
+const MOST_ORIGINS: usize = 1 << 16;
+
+/// A copy: its thread, control point and registers, and behind them its role in an attack.
+pub type Copy = (usize, PointId, Vec<Value>);
+
+/// A step: the shared part and the copy behind it.
+pub struct Move {
+    pub shared: Vec<i64>,
+    pub to: Option<Copy>,
+    /// All other copies forget their roles.
+    pub forgets: bool,
+}
 
 /// How many copies stand where, at least or at most; copies by their numbers.
 type Counts = BTreeMap<usize, i64>;
@@ -42,6 +56,7 @@ struct Rule {
     mover: Option<usize>,
     behind: usize,
     to: Option<usize>,
+    forgets: bool,
 }
 
 /// Things and their numbers.
@@ -71,6 +86,8 @@ pub struct Copied<'p> {
     program: &'p Program,
     criterion: Criterion,
     patterns: Patterns<'p>,
+    /// For `robust`.
+    helpers: Option<Helpers<'p>>,
     /// For each thread its places among the running ones of the instance.
     places: Vec<Vec<usize>>,
     shared: Numbered<Vec<i64>>,
@@ -135,16 +152,25 @@ impl<'p> Copied<'p> {
         for (place, running) in machine.code().instances.iter().enumerate() {
             places[running.thread.index()].push(place);
         }
-        Copied {
+        let mut copied = Copied {
             program,
             criterion,
             patterns: Patterns::new(machine, criterion, locations),
+            helpers: None,
             places,
             shared: Numbered::new(),
             copies: Numbered::new(),
             ideals: HashMap::new(),
             minimal: HashMap::new(),
+        };
+        if criterion == Criterion::Robust {
+            let places = copied.places.iter().enumerate();
+            let any = places.filter(|(thread, _)| copied.is_any(*thread));
+            let two = any.map(|(thread, places)| (thread, [places[0], places[1]]));
+            let attacks = Attacks::new(Sc::new(instance), false);
+            copied.helpers = Some(Helpers::new(attacks, copied.fixed(), two.collect()));
         }
+        copied
     }
 
     fn machine(&self) -> &Sc<'p> {
@@ -184,20 +210,10 @@ impl<'p> Copied<'p> {
     /// An ideal or a minimal state.
     fn take(&mut self, numbers: &[i64]) -> Option<()> {
         let (&kind, rest) = numbers.split_first()?;
-        let fixed = self.fixed();
-        let code = self.machine().code();
-        let width = 1
-            + fixed
-                .iter()
-                .map(|&place| 1 + code.thread(place).registers.len())
-                .sum::<usize>()
-            + self.program.locations.len();
-        let (shared, mut rest) = rest.split_at_checked(width)?;
-        let mut standing = &shared[1..];
-        for place in fixed {
-            let (&point, behind) = standing.split_first()?;
-            self.point(self.thread_of(place), point)?;
-            standing = &behind[self.machine().code().thread(place).registers.len()..];
+        let (shared, mut rest) = rest.split_at_checked(self.width())?;
+        match &self.helpers {
+            Some(helpers) => helpers.is_shared(shared).then_some(())?,
+            None => self.is_shared(shared)?,
         }
         let mut counts = Counts::new();
         while let [thread, point, behind @ ..] = rest {
@@ -207,7 +223,8 @@ impl<'p> Copied<'p> {
             }
             let point = self.point(thread, *point)?;
             let registers = self.program.threads[thread].registers.len();
-            let (registers, behind) = behind.split_at_checked(registers)?;
+            let role = usize::from(self.helpers.is_some());
+            let (registers, behind) = behind.split_at_checked(registers + role)?;
             let (&count, behind) = behind.split_first()?;
             let copy = self.copies.number((thread, point, registers.to_vec()));
             let count = match (kind, count) {
@@ -230,6 +247,28 @@ impl<'p> Copied<'p> {
             _ => return None,
         };
         sets.entry(shared).or_default().push(counts);
+        Some(())
+    }
+
+    /// How many numbers a shared part takes.
+    fn width(&self) -> usize {
+        if let Some(helpers) = &self.helpers {
+            return helpers.width();
+        }
+        let code = self.machine().code();
+        let fixed = self.fixed();
+        let standing = fixed.iter().map(|&p| 1 + code.thread(p).registers.len());
+        1 + standing.sum::<usize>() + self.program.locations.len()
+    }
+
+    /// Whether threads stand somewhere.
+    fn is_shared(&self, numbers: &[i64]) -> Option<()> {
+        let mut standing = &numbers[1..];
+        for place in self.fixed() {
+            let (&point, behind) = standing.split_first()?;
+            self.point(self.thread_of(place), point)?;
+            standing = &behind[self.machine().code().thread(place).registers.len()..];
+        }
         Some(())
     }
 
@@ -291,16 +330,14 @@ impl<'p> Copied<'p> {
     }
 
     /// The steps of a copy, or of the threads that are there once: shared part and copy behind them. `None` where a step is an error and errors matter.
-    #[allow(clippy::type_complexity)]
-    fn steps(
-        &mut self,
-        shared: usize,
-        mover: Option<usize>,
-    ) -> Option<Vec<(Vec<i64>, Option<Copy>)>> {
-        let numbers = self.shared.things[shared].clone();
+    fn steps(&self, shared: usize, mover: Option<usize>) -> Option<Vec<Move>> {
+        let numbers = &self.shared.things[shared];
+        if let Some(helpers) = &self.helpers {
+            return Some(helpers.steps(numbers, mover.map(|copy| &self.copies.things[copy])));
+        }
         let inside = numbers[0] != 0;
         let chosen: Vec<usize> = mover.into_iter().collect();
-        let state = self.state(&numbers, &chosen);
+        let state = self.state(numbers, &chosen);
         let code = self.machine().code();
         let holder = self
             .fixed()
@@ -333,7 +370,11 @@ impl<'p> Copied<'p> {
                 let inside = to.as_ref().is_some_and(|(thread, point, _)| {
                     self.program.threads[*thread].points[point.index()].atomic
                 });
-                found.push((self.shared_of(&after, inside), to));
+                found.push(Move {
+                    shared: self.shared_of(&after, inside),
+                    to,
+                    forgets: false,
+                });
             }
         }
         Some(found)
@@ -361,17 +402,26 @@ impl<'p> Copied<'p> {
         })
     }
 
-    fn begins_well(&mut self) -> Result<(), Rejected> {
+    /// The shared part and the copies at the beginning.
+    fn initial(&self) -> (Vec<i64>, Vec<Copy>) {
         let initial = self.machine().initial();
-        let shared = self.shared_of(&initial, false);
+        let any = (0..self.places.len()).filter(|&thread| self.is_any(thread));
+        let copy = |thread: usize| {
+            let local = &initial.locals[self.places[thread][0]];
+            (thread, local.point, local.registers.clone())
+        };
+        (self.shared_of(&initial, false), any.map(copy).collect())
+    }
+
+    fn begins_well(&mut self) -> Result<(), Rejected> {
+        let (shared, beginning) = match &self.helpers {
+            Some(helpers) => helpers.initial(),
+            None => self.initial(),
+        };
         let shared = self.shared.number(shared);
         let mut copies = Counts::new();
-        for thread in 0..self.places.len() {
-            if self.is_any(thread) {
-                let local = &initial.locals[self.places[thread][0]];
-                let copy = (thread, local.point, local.registers.clone());
-                copies.insert(self.copies.number(copy), MANY);
-            }
+        for copy in beginning {
+            copies.insert(self.copies.number(copy), MANY);
         }
         if !self.is_in_ideals(shared, &copies) {
             return Err(invalid("the beginning is missing"));
@@ -400,7 +450,12 @@ impl<'p> Copied<'p> {
                     }
                     continue;
                 };
-                for (behind, to) in steps {
+                for Move {
+                    shared: behind,
+                    to,
+                    forgets,
+                } in steps
+                {
                     let behind = self.shared.number(behind);
                     let to = to.map(|copy| self.copies.number(copy));
                     for ideal in &ideals {
@@ -413,6 +468,14 @@ impl<'p> Copied<'p> {
                                     after.remove(&mover);
                                 }
                                 Some(count) => *count -= 1,
+                            }
+                        }
+                        if forgets {
+                            let before = std::mem::take(&mut after);
+                            for (copy, count) in before {
+                                let copy = self.forgotten(copy);
+                                let sum = after.entry(copy).or_insert(0);
+                                *sum = sum.saturating_add(count);
                             }
                         }
                         if let Some(to) = to {
@@ -428,6 +491,7 @@ impl<'p> Copied<'p> {
                         mover,
                         behind,
                         to,
+                        forgets,
                     });
                 }
             }
@@ -435,27 +499,48 @@ impl<'p> Copied<'p> {
         Ok(rules)
     }
 
+    /// A copy after everybody has forgotten.
+    fn forgotten(&mut self, copy: usize) -> usize {
+        let forgotten = match &self.helpers {
+            Some(helpers) => helpers.forgotten(&self.copies.things[copy]),
+            None => return copy,
+        };
+        self.copies.number(forgotten)
+    }
+
     /// What leads above a minimal state is above one.
-    fn comes_from_above(&self, rules: &[Rule]) -> Result<(), Rejected> {
+    fn comes_from_above(&mut self, rules: &[Rule]) -> Result<(), Rejected> {
+        // What each copy may have been before everybody has forgotten.
+        let mut origins: HashMap<usize, Vec<usize>> = HashMap::new();
+        for copy in 0..self.copies.things.len() {
+            let forgotten = self.forgotten(copy);
+            origins.entry(forgotten).or_default().push(copy);
+        }
         for rule in rules {
             for least in self.minimal.get(&rule.behind).into_iter().flatten() {
-                let mut before = least.clone();
+                let mut rest = least.clone();
                 if let Some(to) = rule.to
-                    && let Some(count) = before.get_mut(&to)
+                    && let Some(count) = rest.get_mut(&to)
                 {
                     *count -= 1;
                     if *count == 0 {
-                        before.remove(&to);
+                        rest.remove(&to);
                     }
                 }
-                if let Some(mover) = rule.mover {
-                    let count = before.entry(mover).or_insert(0);
-                    *count = count.saturating_add(1);
+                let mut all = vec![rest];
+                if rule.forgets {
+                    all = before_forgetting(&all[0], &origins)?;
                 }
-                if self.is_in_ideals(rule.from, &before) && !self.is_above(rule.from, &before) {
-                    return Err(invalid(
-                        "a step from above no minimal state leads above one",
-                    ));
+                for mut before in all {
+                    if let Some(mover) = rule.mover {
+                        let count = before.entry(mover).or_insert(0);
+                        *count = count.saturating_add(1);
+                    }
+                    if self.is_in_ideals(rule.from, &before) && !self.is_above(rule.from, &before) {
+                        return Err(invalid(
+                            "a step from above no minimal state leads above one",
+                        ));
+                    }
                 }
             }
         }
@@ -468,8 +553,13 @@ impl<'p> Copied<'p> {
             let mut copies: Vec<usize> = ideals.iter().flat_map(|i| i.keys().copied()).collect();
             copies.sort_unstable();
             copies.dedup();
-            match self.criterion {
-                Criterion::Safe => self.nevers_are_above(shared, &copies)?,
+            match (&self.helpers, self.criterion) {
+                (Some(helpers), _) => {
+                    if helpers.succeeds(&self.shared.things[shared]) {
+                        self.must_be_above(shared, &[])?;
+                    }
+                }
+                (None, Criterion::Safe) => self.nevers_are_above(shared, &copies)?,
                 _ => self.patterns_are_above(shared, &copies)?,
             }
         }
@@ -695,6 +785,43 @@ impl<'p> Copied<'p> {
             })
         })
     }
+}
+
+/// All that may have become these copies when everybody has forgotten.
+fn before_forgetting(
+    copies: &Counts,
+    origins: &HashMap<usize, Vec<usize>>,
+) -> Result<Vec<Counts>, Rejected> {
+    let mut all = vec![Counts::new()];
+    for (copy, &count) in copies {
+        let origins = match origins.get(copy).map_or(&[][..], |o| o) {
+            [] => return Ok(Vec::new()),
+            [only] => {
+                for before in &mut all {
+                    *before.entry(*only).or_insert(0) += count;
+                }
+                continue;
+            }
+            several => several,
+        };
+        for _ in 0..count {
+            let mut more = BTreeSet::new();
+            for before in &all {
+                for &origin in origins {
+                    let mut before = before.clone();
+                    *before.entry(origin).or_insert(0) += 1;
+                    more.insert(before);
+                }
+            }
+            if more.len() > MOST_ORIGINS {
+                return Err(Rejected::Unusable(
+                    "there are too many ways to become a minimal state".to_owned(),
+                ));
+            }
+            all = more.into_iter().collect();
+        }
+    }
+    Ok(all)
 }
 
 /// A name in a `never` (with a label: somebody is there), and the copy that it stands for.

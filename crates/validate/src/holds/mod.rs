@@ -8,6 +8,7 @@
 mod attacks;
 mod buffers;
 mod copies;
+mod helpers;
 mod monitors;
 mod patterns;
 mod states;
@@ -148,7 +149,10 @@ fn judge_copies<R: BufRead>(
             (model, criterion),
             (Model::Sc, Criterion::Safe)
                 | (Model::Sc | Model::Tso, Criterion::Drf)
-                | (Model::Tso, Criterion::Trf | Criterion::Persistent)
+                | (
+                    Model::Tso,
+                    Criterion::Trf | Criterion::Persistent | Criterion::Robust
+                )
         );
     if !known {
         return Err(Rejected::Unusable(format!(
