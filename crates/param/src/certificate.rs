@@ -6,7 +6,7 @@
 use std::io;
 use std::time::Instant;
 
-use palisade_certificate::{Claim, Locations, Proof as Kind};
+use palisade_certificate::{Claim, Locations, Orders, Proof as Kind};
 use palisade_check::counted::{Asked, Count, MANY, System, with_system};
 use palisade_check::{Control, Criterion, Model, NoCertificate, Options, Reductions, Refusal};
 use palisade_lang::Program;
@@ -21,6 +21,7 @@ pub const CERTIFIED: &[(Model, Criterion)] = &[
     (Model::Tso, Criterion::Trf),
     (Model::Tso, Criterion::Persistent),
     (Model::Tso, Criterion::Robust),
+    (Model::Ra, Criterion::Robust),
 ];
 
 /// Proves again, without any reduction, that a criterion holds, and hands all ideals and minimal states to `take`, in no particular order. What they show. Programs
@@ -53,7 +54,8 @@ pub fn certificate(
         ..options.clone()
     };
     let start = Instant::now();
-    let mut result = Ok(());
+    // A system may have to be built again: only what the last one says counts.
+    let mut sets = Vec::new();
     let asked = with_system(program, &options, &mut |system| {
         let limits = Limits {
             start,
@@ -78,7 +80,7 @@ pub fn certificate(
                 ));
             }
         };
-        result = hand_over(searches.steps.system, &proof, take);
+        sets = written(searches.steps.system, &proof);
         Ok(())
     });
     match asked {
@@ -89,23 +91,28 @@ pub fn certificate(
         }
         Err(refusal) => return Err(NoCertificate::Refused(refusal)),
     }
-    result.map_err(NoCertificate::Failed)?;
+    for set in sets {
+        take(&set).map_err(NoCertificate::Failed)?;
+    }
     let locations = match options.all_locations {
         true => Locations::All,
         false => Locations::Declared,
     };
+    let orders = match options.model == Model::Ra && options.seqcst_as_fences {
+        true => Orders::Fences,
+        false => Orders::Written,
+    };
     Ok(Claim {
         locations,
+        orders,
         proof: Kind::Basis,
         ..Claim::new(options.model, options.criterion)
     })
 }
 
-fn hand_over(
-    system: &mut dyn System,
-    proof: &Proof,
-    take: &mut dyn FnMut(&[i64]) -> io::Result<()>,
-) -> io::Result<()> {
+/// All sets of a proof as numbers.
+fn written(system: &mut dyn System, proof: &Proof) -> Vec<Vec<i64>> {
+    let mut sets = Vec::new();
     for (shared, copies) in &proof.ideals {
         let Some(mut numbers) = begin(system, 0, *shared) else {
             continue;
@@ -116,7 +123,7 @@ fn hand_over(
                 numbers.push(at_most(count));
             }
         }
-        take(&numbers)?;
+        sets.push(numbers);
     }
     'basis: for (shared, copies) in &proof.basis {
         let Some(mut numbers) = begin(system, 1, *shared) else {
@@ -129,9 +136,9 @@ fn hand_over(
             numbers.extend(local);
             numbers.push(count.into());
         }
-        take(&numbers)?;
+        sets.push(numbers);
     }
-    Ok(())
+    sets
 }
 
 fn begin(system: &mut dyn System, kind: i64, shared: u32) -> Option<Vec<i64>> {

@@ -8,12 +8,14 @@ use palisade_threads::{ActionKind, LocalId, View};
 use rustc_hash::FxHashMap;
 
 use super::{Asked, Count, Numbers, Places, Step, System, code_reductions};
+use crate::certificate::put_local;
 use crate::ra::blocks::{Block, Blocks};
 use crate::ra::facts::{Facts, Future};
 use crate::ra::scm::monitor::{Access, Layout, Slots};
 use crate::ra::scm::theorem::{Monitored, could_be_stale};
 use crate::ra::sets::{members, remove};
 use crate::ra::step::AccessType;
+use crate::ra::unreduced::Written;
 use crate::sc::execute;
 use crate::state::Frame;
 use crate::{Options, Refusal};
@@ -32,7 +34,10 @@ pub(super) fn ask<R>(
     // Two copies access whatever a thread accesses from different threads, as more copies do.
     let instance = program.with_copies(2);
     let frame = Frame::new(&instance, &code_reductions(options));
-    let facts = Facts::new(&instance);
+    let facts = match options.reductions.monitors {
+        true => Facts::new(&instance),
+        false => Facts::plain(&instance),
+    };
     let mut room = FIRST_SLOTS;
     loop {
         let places = Places::new(&program, &instance);
@@ -533,6 +538,52 @@ impl System for RaSystem<'_, '_> {
         greater.code == smaller.code
             && greater.local == smaller.local
             && covers(&greater.part, &smaller.part)
+    }
+
+    fn shared_numbers(&mut self, shared: u32) -> Option<Vec<i64>> {
+        let shared = self.shared.get(shared).clone();
+        // Nobody moves any more where a thread got stuck in a block.
+        if self.is_stuck(&shared) {
+            return None;
+        }
+        let frame = self.frame;
+        let mut numbers = Vec::new();
+        for &component in &self.places.fixed {
+            let (code, local) = (frame.codes[component], LocalId(shared.row[component]));
+            put_local(frame, &mut self.view, code, local, &mut numbers)?;
+        }
+        let memory = &shared.row[frame.thread_count()..frame.width()];
+        numbers.extend(memory.iter().map(|&id| self.view.value(id)));
+        let whole = self.monitor(&shared, None);
+        let monitor = Written::new(self.facts, &self.layout, &self.slots, &whole);
+        for thread in 0..self.copy() {
+            monitor.put_thread(thread, &mut numbers);
+        }
+        for place in 0..self.layout.locations {
+            monitor.put_place(place, &mut numbers);
+        }
+        Some(numbers)
+    }
+
+    fn local_numbers(&mut self, local: u32) -> Option<Vec<i64>> {
+        let copy = self.locals.get(local).clone();
+        if self.view.is_atomic(copy.code, copy.local) {
+            return None;
+        }
+        let mut numbers = vec![copy.code as i64];
+        put_local(
+            self.frame,
+            &mut self.view,
+            copy.code,
+            copy.local,
+            &mut numbers,
+        )?;
+        let thread = self.copy();
+        let mut whole = vec![0; self.layout.words];
+        whole[self.layout.thread(thread)].copy_from_slice(&copy.part);
+        let monitor = Written::new(self.facts, &self.layout, &self.slots, &whole);
+        monitor.put_thread(thread, &mut numbers);
+        Some(numbers)
     }
 
     fn bytes(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! The states of SC with monitors, without any reduction, for a certificate.
 
 use std::io;
+use std::ops::Range;
 use std::time::Instant;
 
 use palisade_lang::{Program, Value};
@@ -63,38 +64,88 @@ fn put_monitor(
     monitor: &[u64],
     numbers: &mut Vec<i64>,
 ) {
-    let places = layout.locations;
-    let mut put_places = |words: &[u64], itself: Option<usize>| {
+    let monitor = Written::new(facts, layout, slots, monitor);
+    let (threads, places) = (0..layout.threads, 0..layout.locations);
+    for thread in threads.clone() {
+        monitor.put_places(layout.v_sc(thread), None, numbers);
+    }
+    for y in places.clone() {
+        monitor.put_places(layout.m_sc(y), Some(y), numbers);
+    }
+    for y in places.clone() {
+        monitor.put_places(layout.w_sc(y), Some(y), numbers);
+    }
+    for thread in threads.clone() {
+        monitor.put_slots(layout.v(thread), numbers);
+    }
+    for thread in threads {
+        monitor.put_slots(layout.v_rmw(thread), numbers);
+    }
+    for y in places.clone() {
+        monitor.put_slots(layout.w(y), numbers);
+    }
+    for y in places {
+        monitor.put_slots(layout.w_rmw(y), numbers);
+    }
+}
+
+/// A monitor that is written as numbers.
+pub(crate) struct Written<'m> {
+    layout: &'m Layout,
+    slots: &'m Slots,
+    monitor: &'m [u64],
+    /// For each monitored location which of its values are told apart.
+    classes: Vec<&'m Classes>,
+}
+
+impl<'m> Written<'m> {
+    pub(crate) fn new(
+        facts: &'m Facts,
+        layout: &'m Layout,
+        slots: &'m Slots,
+        monitor: &'m [u64],
+    ) -> Self {
+        let classes = (facts.tracked.iter().zip(&facts.classes))
+            .filter(|(tracked, _)| tracked.is_some())
+            .map(|(_, classes)| classes)
+            .collect();
+        Written {
+            layout,
+            slots,
+            monitor,
+            classes,
+        }
+    }
+
+    /// V_SC, V and V_RMW of a thread.
+    pub(crate) fn put_thread(&self, thread: usize, numbers: &mut Vec<i64>) {
+        self.put_places(self.layout.v_sc(thread), None, numbers);
+        self.put_slots(self.layout.v(thread), numbers);
+        self.put_slots(self.layout.v_rmw(thread), numbers);
+    }
+
+    /// M_SC, W_SC, W and W_RMW of a place.
+    pub(crate) fn put_place(&self, y: usize, numbers: &mut Vec<i64>) {
+        self.put_places(self.layout.m_sc(y), Some(y), numbers);
+        self.put_places(self.layout.w_sc(y), Some(y), numbers);
+        self.put_slots(self.layout.w(y), numbers);
+        self.put_slots(self.layout.w_rmw(y), numbers);
+    }
+
+    fn put_places(&self, words: Range<usize>, itself: Option<usize>, numbers: &mut Vec<i64>) {
+        let words = &self.monitor[words];
+        let places = self.layout.locations;
         for first in (0..places).step_by(32) {
             let members = first..places.min(first + 32);
             let members = members.filter(|&x| has(words, x) || itself == Some(x));
             numbers.push(members.map(|x| 1i64 << (x - first)).sum());
         }
-    };
-    for thread in 0..layout.threads {
-        put_places(&monitor[layout.v_sc(thread)], None);
     }
-    for y in 0..places {
-        put_places(&monitor[layout.m_sc(y)], Some(y));
-    }
-    for y in 0..places {
-        put_places(&monitor[layout.w_sc(y)], Some(y));
-    }
-    // For each slot the critical value that it is; `None` for one that is not.
-    let classes: Vec<&Classes> = (facts.tracked.iter().zip(&facts.classes))
-        .filter(|(tracked, _)| tracked.is_some())
-        .map(|(_, classes)| classes)
-        .collect();
-    let critical = |slot: usize| -> Option<Value> {
-        let value = slots.value(slot);
-        match classes[slots.location(slot)] {
-            Classes::Single => Some(value),
-            Classes::By(predicates) => predicates.iter().any(|p| p.1 == value).then_some(value),
-        }
-    };
-    let mut put_slots = |words: &[u64]| {
-        let mut old: Vec<(usize, Option<Value>)> = members(words)
-            .map(|slot| (slots.location(slot), critical(slot)))
+
+    fn put_slots(&self, words: Range<usize>, numbers: &mut Vec<i64>) {
+        let slots = self.slots;
+        let mut old: Vec<(usize, Option<Value>)> = members(&self.monitor[words])
+            .map(|slot| (slots.location(slot), self.critical(slot)))
             .collect();
         old.sort_unstable();
         let of_places: Vec<&[(usize, Option<Value>)]> = old.chunk_by(|a, b| a.0 == b.0).collect();
@@ -106,17 +157,14 @@ fn put_monitor(
             numbers.push(2 * critical.clone().count() as i64 + i64::from(others));
             numbers.extend(critical);
         }
-    };
-    for thread in 0..layout.threads {
-        put_slots(&monitor[layout.v(thread)]);
     }
-    for thread in 0..layout.threads {
-        put_slots(&monitor[layout.v_rmw(thread)]);
-    }
-    for y in 0..places {
-        put_slots(&monitor[layout.w(y)]);
-    }
-    for y in 0..places {
-        put_slots(&monitor[layout.w_rmw(y)]);
+
+    /// The critical value that a slot is; `None` for one that is not.
+    fn critical(&self, slot: usize) -> Option<Value> {
+        let value = self.slots.value(slot);
+        match self.classes[self.slots.location(slot)] {
+            Classes::Single => Some(value),
+            Classes::By(predicates) => predicates.iter().any(|p| p.1 == value).then_some(value),
+        }
     }
 }

@@ -10,11 +10,13 @@
 //! * a step from O into B comes from B;
 //! * whatever of O violates is in B. More copies violate no less, so it is enough to look at as many as a violation takes.
 //!
-//! Steps and violations are those of the plain machine of SC, run with as many copies as matter and all others stopped, so that they do nothing. For `robust` under
-//! TSO they are those of attacks (`helpers`), where one step also changes all copies that do not make it, each by itself.
+//! Steps and violations are those of the plain machine of SC, run with as many copies as matter and all others stopped, so that they do nothing. For `robust`
+//! they are those of attacks (`helpers`) and of monitors (`listeners`), where a step can also change all copies that do not make it, each by itself.
 
 use super::attacks::Attacks;
 use super::helpers::Helpers;
+use super::listeners::Listeners;
+use super::monitors::Monitors;
 use super::patterns::Patterns;
 use super::{Rejected, invalid};
 use palisade_certificate::{Reader, decode};
@@ -23,7 +25,7 @@ use palisade_lang::{
     ProgramError, StateAtom, Value,
 };
 use palisade_memory::sc::State;
-use palisade_memory::{Criterion, Local, Machine, Sc, StepKind};
+use palisade_memory::{Criterion, Local, Machine, Model, Sc, StepKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::BufRead;
 
@@ -36,15 +38,54 @@ const MOST_CHOICES: usize = 1 << 24;
 /// The most states that may have become one minimal state.
 const MOST_ORIGINS: usize = 1 << 16;
 
-/// A copy: its thread, control point and registers, and behind them its role in an attack.
+/// A copy: its thread, control point and registers, and behind them its role in an attack or its part of monitors.
 pub type Copy = (usize, PointId, Vec<Value>);
 
 /// A step: the shared part and the copy behind it.
 pub struct Move {
     pub shared: Vec<i64>,
     pub to: Option<Copy>,
-    /// All other copies forget their roles.
-    pub forgets: bool,
+    /// What happens to all other copies.
+    pub change: Option<Change>,
+}
+
+/// What a step does to copies that do not make it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// They forget their roles.
+    Forget,
+    /// A place is written, by a plain store or by an update, where `old` was.
+    Overtake {
+        place: usize,
+        old: Option<Value>,
+        plain: bool,
+    },
+}
+
+/// What copies do, and what violates, where that is not just SC.
+pub trait Counted {
+    /// How many of these numbers are a shared part.
+    fn shared(&self, numbers: &[i64]) -> Option<usize>;
+
+    /// How many of these numbers, behind the registers of a copy that stands there, belong to it, too.
+    fn more(&self, thread: usize, point: PointId, numbers: &[i64]) -> Option<usize>;
+
+    /// The shared part and the copies at the beginning.
+    fn initial(&self) -> (Vec<i64>, Vec<Copy>);
+
+    /// The steps of a copy, or of all that belongs to the shared part.
+    fn steps(&self, shared: &[i64], mover: Option<&Copy>) -> Vec<Move>;
+
+    /// What becomes of a copy.
+    fn changed(&self, change: &Change, copy: &Copy) -> Copy;
+
+    /// Calls `found` with all choices among copies that violate, or with what is above them.
+    fn violations(
+        &self,
+        shared: &[i64],
+        copies: &[&Copy],
+        found: &mut dyn FnMut(&[usize]) -> Result<(), Rejected>,
+    ) -> Result<(), Rejected>;
 }
 
 /// How many copies stand where, at least or at most; copies by their numbers.
@@ -56,7 +97,7 @@ struct Rule {
     mover: Option<usize>,
     behind: usize,
     to: Option<usize>,
-    forgets: bool,
+    change: Option<usize>,
 }
 
 /// Things and their numbers.
@@ -87,11 +128,12 @@ pub struct Copied<'p> {
     criterion: Criterion,
     patterns: Patterns<'p>,
     /// For `robust`.
-    helpers: Option<Helpers<'p>>,
+    counted: Option<Box<dyn Counted + 'p>>,
     /// For each thread its places among the running ones of the instance.
     places: Vec<Vec<usize>>,
     shared: Numbered<Vec<i64>>,
     copies: Numbered<Copy>,
+    changes: Numbered<Change>,
     /// By shared part.
     ideals: HashMap<usize, Vec<Counts>>,
     minimal: HashMap<usize, Vec<Counts>>,
@@ -144,7 +186,7 @@ impl<'p> Copied<'p> {
     pub fn new(
         program: &'p Program,
         instance: &'p Program,
-        criterion: Criterion,
+        (model, criterion): (Model, Criterion),
         locations: palisade_certificate::Locations,
     ) -> Self {
         let machine = Sc::new(instance);
@@ -156,10 +198,11 @@ impl<'p> Copied<'p> {
             program,
             criterion,
             patterns: Patterns::new(machine, criterion, locations),
-            helpers: None,
+            counted: None,
             places,
             shared: Numbered::new(),
             copies: Numbered::new(),
+            changes: Numbered::new(),
             ideals: HashMap::new(),
             minimal: HashMap::new(),
         };
@@ -167,8 +210,12 @@ impl<'p> Copied<'p> {
             let places = copied.places.iter().enumerate();
             let any = places.filter(|(thread, _)| copied.is_any(*thread));
             let two = any.map(|(thread, places)| (thread, [places[0], places[1]]));
-            let attacks = Attacks::new(Sc::new(instance), false);
-            copied.helpers = Some(Helpers::new(attacks, copied.fixed(), two.collect()));
+            let (fixed, two) = (copied.fixed(), two.collect());
+            let machine = Sc::new(instance);
+            copied.counted = Some(match model {
+                Model::Ra => Box::new(Listeners::new(Monitors::new(machine, false), fixed, two)),
+                _ => Box::new(Helpers::new(Attacks::new(machine, false), fixed, two)),
+            });
         }
         copied
     }
@@ -210,11 +257,11 @@ impl<'p> Copied<'p> {
     /// An ideal or a minimal state.
     fn take(&mut self, numbers: &[i64]) -> Option<()> {
         let (&kind, rest) = numbers.split_first()?;
-        let (shared, mut rest) = rest.split_at_checked(self.width())?;
-        match &self.helpers {
-            Some(helpers) => helpers.is_shared(shared).then_some(())?,
-            None => self.is_shared(shared)?,
-        }
+        let width = match &self.counted {
+            Some(counted) => counted.shared(rest)?,
+            None => self.is_shared(rest)?,
+        };
+        let (shared, mut rest) = rest.split_at_checked(width)?;
         let mut counts = Counts::new();
         while let [thread, point, behind @ ..] = rest {
             let thread = usize::try_from(*thread).ok()?;
@@ -223,8 +270,11 @@ impl<'p> Copied<'p> {
             }
             let point = self.point(thread, *point)?;
             let registers = self.program.threads[thread].registers.len();
-            let role = usize::from(self.helpers.is_some());
-            let (registers, behind) = behind.split_at_checked(registers + role)?;
+            let more = match &self.counted {
+                Some(counted) => counted.more(thread, point, behind.get(registers..)?)?,
+                None => 0,
+            };
+            let (registers, behind) = behind.split_at_checked(registers + more)?;
             let (&count, behind) = behind.split_first()?;
             let copy = self.copies.number((thread, point, registers.to_vec()));
             let count = match (kind, count) {
@@ -250,26 +300,16 @@ impl<'p> Copied<'p> {
         Some(())
     }
 
-    /// How many numbers a shared part takes.
-    fn width(&self) -> usize {
-        if let Some(helpers) = &self.helpers {
-            return helpers.width();
-        }
-        let code = self.machine().code();
-        let fixed = self.fixed();
-        let standing = fixed.iter().map(|&p| 1 + code.thread(p).registers.len());
-        1 + standing.sum::<usize>() + self.program.locations.len()
-    }
-
-    /// Whether threads stand somewhere.
-    fn is_shared(&self, numbers: &[i64]) -> Option<()> {
-        let mut standing = &numbers[1..];
+    /// How many of these numbers are a shared part: whether a copy is inside `atomic`, where threads stand, and the memory.
+    fn is_shared(&self, numbers: &[i64]) -> Option<usize> {
+        let mut standing = numbers.get(1..)?;
         for place in self.fixed() {
             let (&point, behind) = standing.split_first()?;
             self.point(self.thread_of(place), point)?;
-            standing = &behind[self.machine().code().thread(place).registers.len()..];
+            standing = behind.get(self.machine().code().thread(place).registers.len()..)?;
         }
-        Some(())
+        let behind = standing.get(self.program.locations.len()..)?;
+        Some(numbers.len() - behind.len())
     }
 
     fn thread_of(&self, place: usize) -> usize {
@@ -332,8 +372,8 @@ impl<'p> Copied<'p> {
     /// The steps of a copy, or of the threads that are there once: shared part and copy behind them. `None` where a step is an error and errors matter.
     fn steps(&self, shared: usize, mover: Option<usize>) -> Option<Vec<Move>> {
         let numbers = &self.shared.things[shared];
-        if let Some(helpers) = &self.helpers {
-            return Some(helpers.steps(numbers, mover.map(|copy| &self.copies.things[copy])));
+        if let Some(counted) = &self.counted {
+            return Some(counted.steps(numbers, mover.map(|copy| &self.copies.things[copy])));
         }
         let inside = numbers[0] != 0;
         let chosen: Vec<usize> = mover.into_iter().collect();
@@ -373,7 +413,7 @@ impl<'p> Copied<'p> {
                 found.push(Move {
                     shared: self.shared_of(&after, inside),
                     to,
-                    forgets: false,
+                    change: None,
                 });
             }
         }
@@ -414,8 +454,8 @@ impl<'p> Copied<'p> {
     }
 
     fn begins_well(&mut self) -> Result<(), Rejected> {
-        let (shared, beginning) = match &self.helpers {
-            Some(helpers) => helpers.initial(),
+        let (shared, beginning) = match &self.counted {
+            Some(counted) => counted.initial(),
             None => self.initial(),
         };
         let shared = self.shared.number(shared);
@@ -453,11 +493,12 @@ impl<'p> Copied<'p> {
                 for Move {
                     shared: behind,
                     to,
-                    forgets,
+                    change,
                 } in steps
                 {
                     let behind = self.shared.number(behind);
                     let to = to.map(|copy| self.copies.number(copy));
+                    let change = change.map(|change| self.changes.number(change));
                     for ideal in &ideals {
                         let mut after = ideal.clone();
                         if let Some(mover) = mover {
@@ -470,10 +511,10 @@ impl<'p> Copied<'p> {
                                 Some(count) => *count -= 1,
                             }
                         }
-                        if forgets {
+                        if let Some(change) = change {
                             let before = std::mem::take(&mut after);
                             for (copy, count) in before {
-                                let copy = self.forgotten(copy);
+                                let copy = self.changed(change, copy);
                                 let sum = after.entry(copy).or_insert(0);
                                 *sum = sum.saturating_add(count);
                             }
@@ -491,7 +532,7 @@ impl<'p> Copied<'p> {
                         mover,
                         behind,
                         to,
-                        forgets,
+                        change,
                     });
                 }
             }
@@ -499,22 +540,32 @@ impl<'p> Copied<'p> {
         Ok(rules)
     }
 
-    /// A copy after everybody has forgotten.
-    fn forgotten(&mut self, copy: usize) -> usize {
-        let forgotten = match &self.helpers {
-            Some(helpers) => helpers.forgotten(&self.copies.things[copy]),
+    /// What becomes of a copy.
+    fn changed(&mut self, change: usize, copy: usize) -> usize {
+        let changed = match &self.counted {
+            Some(counted) => {
+                counted.changed(&self.changes.things[change], &self.copies.things[copy])
+            }
             None => return copy,
         };
-        self.copies.number(forgotten)
+        self.copies.number(changed)
     }
 
     /// What leads above a minimal state is above one.
     fn comes_from_above(&mut self, rules: &[Rule]) -> Result<(), Rejected> {
-        // What each copy may have been before everybody has forgotten.
-        let mut origins: HashMap<usize, Vec<usize>> = HashMap::new();
-        for copy in 0..self.copies.things.len() {
-            let forgotten = self.forgotten(copy);
-            origins.entry(forgotten).or_default().push(copy);
+        // What each copy may have been before each change.
+        let mut in_ideals: Vec<usize> = Vec::new();
+        for ideal in self.ideals.values().flatten() {
+            in_ideals.extend(ideal.keys());
+        }
+        in_ideals.sort_unstable();
+        in_ideals.dedup();
+        let mut origins: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
+        for change in 0..self.changes.things.len() {
+            for &copy in &in_ideals {
+                let changed = self.changed(change, copy);
+                origins.entry((change, changed)).or_default().push(copy);
+            }
         }
         for rule in rules {
             for least in self.minimal.get(&rule.behind).into_iter().flatten() {
@@ -527,15 +578,9 @@ impl<'p> Copied<'p> {
                         rest.remove(&to);
                     }
                 }
-                let mut all = vec![rest];
-                if rule.forgets {
-                    all = before_forgetting(&all[0], &origins)?;
-                }
-                for mut before in all {
-                    if let Some(mover) = rule.mover {
-                        let count = before.entry(mover).or_insert(0);
-                        *count = count.saturating_add(1);
-                    }
+                let mut moved = Counts::new();
+                moved.extend(rule.mover.map(|mover| (mover, 1)));
+                for before in self.before(rule, rest, moved, &origins)? {
                     if self.is_in_ideals(rule.from, &before) && !self.is_above(rule.from, &before) {
                         return Err(invalid(
                             "a step from above no minimal state leads above one",
@@ -547,17 +592,66 @@ impl<'p> Copied<'p> {
         Ok(())
     }
 
+    /// All that a step makes these copies of, beside what it moves.
+    fn before(
+        &self,
+        rule: &Rule,
+        copies: Counts,
+        moved: Counts,
+        origins: &HashMap<(usize, usize), Vec<usize>>,
+    ) -> Result<Vec<Counts>, Rejected> {
+        let mut all = vec![moved];
+        for (copy, count) in copies {
+            let origins = match rule.change {
+                Some(change) => origins.get(&(change, copy)).map_or(&[][..], |o| o),
+                None => &[copy],
+            };
+            if let [only] = origins {
+                for before in &mut all {
+                    let sum = before.entry(*only).or_insert(0);
+                    *sum = sum.saturating_add(count);
+                }
+                continue;
+            }
+            for _ in 0..count {
+                let mut more = BTreeSet::new();
+                for before in &all {
+                    for &origin in origins {
+                        let mut before = before.clone();
+                        *before.entry(origin).or_insert(0) += 1;
+                        // What is not there with fewer is not there with more.
+                        if self.is_in_ideals(rule.from, &before) {
+                            more.insert(before);
+                        }
+                    }
+                }
+                if more.len() > MOST_ORIGINS {
+                    return Err(Rejected::Unusable(
+                        "there are too many ways to become a minimal state".to_owned(),
+                    ));
+                }
+                all = more.into_iter().collect();
+                if all.is_empty() {
+                    return Ok(all);
+                }
+            }
+        }
+        Ok(all)
+    }
+
     /// Whatever violates is above a minimal state.
     fn violates_above(&self) -> Result<(), Rejected> {
         for (&shared, ideals) in &self.ideals {
             let mut copies: Vec<usize> = ideals.iter().flat_map(|i| i.keys().copied()).collect();
             copies.sort_unstable();
             copies.dedup();
-            match (&self.helpers, self.criterion) {
-                (Some(helpers), _) => {
-                    if helpers.succeeds(&self.shared.things[shared]) {
-                        self.must_be_above(shared, &[])?;
-                    }
+            match (&self.counted, self.criterion) {
+                (Some(counted), _) => {
+                    let all: Vec<&Copy> = copies.iter().map(|&c| &self.copies.things[c]).collect();
+                    counted.violations(&self.shared.things[shared], &all, &mut |chosen| {
+                        let chosen: Vec<usize> = chosen.iter().map(|&at| copies[at]).collect();
+                        self.must_be_above(shared, &chosen)
+                    })?;
                 }
                 (None, Criterion::Safe) => self.nevers_are_above(shared, &copies)?,
                 _ => self.patterns_are_above(shared, &copies)?,
@@ -785,43 +879,6 @@ impl<'p> Copied<'p> {
             })
         })
     }
-}
-
-/// All that may have become these copies when everybody has forgotten.
-fn before_forgetting(
-    copies: &Counts,
-    origins: &HashMap<usize, Vec<usize>>,
-) -> Result<Vec<Counts>, Rejected> {
-    let mut all = vec![Counts::new()];
-    for (copy, &count) in copies {
-        let origins = match origins.get(copy).map_or(&[][..], |o| o) {
-            [] => return Ok(Vec::new()),
-            [only] => {
-                for before in &mut all {
-                    *before.entry(*only).or_insert(0) += count;
-                }
-                continue;
-            }
-            several => several,
-        };
-        for _ in 0..count {
-            let mut more = BTreeSet::new();
-            for before in &all {
-                for &origin in origins {
-                    let mut before = before.clone();
-                    *before.entry(origin).or_insert(0) += 1;
-                    more.insert(before);
-                }
-            }
-            if more.len() > MOST_ORIGINS {
-                return Err(Rejected::Unusable(
-                    "there are too many ways to become a minimal state".to_owned(),
-                ));
-            }
-            all = more.into_iter().collect();
-        }
-    }
-    Ok(all)
 }
 
 /// A name in a `never` (with a label: somebody is there), and the copy that it stands for.

@@ -4,8 +4,10 @@
 //! All other copies have, behind their registers, their role. The rules are those of [`Attacks`], for the program with two copies of each: one in
 //! whose place the attacker stands, and one in whose place stands the copy that moves. Who is not there is stopped, and does nothing.
 
+use super::Rejected;
 use super::attacks::{ATTACKER, Attack, Attacks, ORIGINAL, STOPPED};
-use super::copies::{Copy, Move};
+use super::copies::{Change, Copy, Counted, Move};
+use super::states::Taken;
 use palisade_lang::PointId;
 use palisade_memory::{Local, Machine, sc};
 
@@ -29,23 +31,6 @@ struct Shared {
     attack: Option<Attack>,
 }
 
-/// Takes numbers off the front.
-struct Taken<'n>(&'n [i64]);
-
-impl<'n> Taken<'n> {
-    fn next(&mut self) -> Option<i64> {
-        let (&first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(first)
-    }
-
-    fn several(&mut self, count: usize) -> Option<&'n [i64]> {
-        let (first, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(first)
-    }
-}
-
 impl<'p> Helpers<'p> {
     pub fn new(attacks: Attacks<'p>, fixed: Vec<usize>, copied: Vec<(usize, [usize; 2])>) -> Self {
         Helpers {
@@ -56,7 +41,7 @@ impl<'p> Helpers<'p> {
     }
 
     /// How many numbers a shared part takes.
-    pub fn width(&self) -> usize {
+    fn width(&self) -> usize {
         let code = self.attacks.machine().code();
         let length = |place: usize| 1 + code.thread(place).registers.len();
         let fixed: usize = self.fixed.iter().map(|&p| length(p) + 1).sum();
@@ -114,29 +99,12 @@ impl<'p> Helpers<'p> {
         for local in &mut locals {
             local.stopped = true;
         }
-        let stand = |place: usize, taken: &mut Taken<'_>, locals: &mut [Local]| {
-            let thread = code.thread(place);
-            let point = taken.next()?;
-            let registers = taken.several(thread.registers.len())?;
-            if point >= 0 {
-                let point = PointId(u32::try_from(point).ok()?);
-                if point.index() >= thread.points.len() || thread.behind_jumps(point) != point {
-                    return None;
-                }
-                locals[place] = Local {
-                    point,
-                    registers: registers.to_vec(),
-                    stopped: false,
-                };
-            }
-            Some(())
-        };
         for &place in &self.fixed {
-            stand(place, &mut taken, &mut locals)?;
+            taken.stand(code, place, &mut locals)?;
         }
         let memory = taken.several(locations)?.to_vec();
         for (_, places) in &self.copied {
-            stand(places[ATTACKS], &mut taken, &mut locals)?;
+            taken.stand(code, places[ATTACKS], &mut locals)?;
         }
         let phase = taken.next()?;
         let (attacker, target) = (taken.next()?, taken.next()?);
@@ -178,12 +146,27 @@ impl<'p> Helpers<'p> {
         (right && taken.0.is_empty() && self.put(&shared) == numbers).then_some(shared)
     }
 
-    pub fn is_shared(&self, numbers: &[i64]) -> bool {
-        self.take(numbers).is_some()
+    /// Whether an attack has succeeded here.
+    fn succeeds(&self, numbers: &[i64]) -> bool {
+        self.take(numbers).is_some_and(|shared| {
+            let attack = shared.attack.as_ref();
+            !shared.inside && attack.is_some_and(|a| self.attacks.succeeds(&shared.state, a))
+        })
+    }
+}
+
+impl Counted for Helpers<'_> {
+    fn shared(&self, numbers: &[i64]) -> Option<usize> {
+        let shared = numbers.get(..self.width())?;
+        self.take(shared).map(|_| shared.len())
     }
 
-    /// The shared part and the copies at the beginning.
-    pub fn initial(&self) -> (Vec<i64>, Vec<Copy>) {
+    /// A role.
+    fn more(&self, _thread: usize, _point: PointId, numbers: &[i64]) -> Option<usize> {
+        (!numbers.is_empty()).then_some(1)
+    }
+
+    fn initial(&self) -> (Vec<i64>, Vec<Copy>) {
         let state = self.attacks.machine().initial();
         let copy = |&(thread, places): &(usize, [usize; 2])| {
             let local = &state.locals[places[MOVES]];
@@ -200,16 +183,8 @@ impl<'p> Helpers<'p> {
         (self.put(&shared), copies)
     }
 
-    /// Whether an attack has succeeded here.
-    pub fn succeeds(&self, numbers: &[i64]) -> bool {
-        self.take(numbers).is_some_and(|shared| {
-            let attack = shared.attack.as_ref();
-            !shared.inside && attack.is_some_and(|a| self.attacks.succeeds(&shared.state, a))
-        })
-    }
-
-    /// The steps of a copy, or of all that belongs to the shared part. Where an attack has succeeded, nothing more matters.
-    pub fn steps(&self, numbers: &[i64], mover: Option<&Copy>) -> Vec<Move> {
+    fn steps(&self, numbers: &[i64], mover: Option<&Copy>) -> Vec<Move> {
+        // Where an attack has succeeded, nothing more matters.
         let Some(mut shared) = self.take(numbers).filter(|_| !self.succeeds(numbers)) else {
             return Vec::new();
         };
@@ -277,18 +252,30 @@ impl<'p> Helpers<'p> {
                 found.push(Move {
                     shared: self.put(&after),
                     to,
-                    forgets: phase == Some(STOPPED) && before != Some(STOPPED),
+                    change: (phase == Some(STOPPED) && before != Some(STOPPED))
+                        .then_some(Change::Forget),
                 });
             });
         found
     }
 
-    /// The same copy when roles begin anew.
-    pub fn forgotten(&self, (thread, point, registers): &Copy) -> Copy {
+    fn changed(&self, _change: &Change, (thread, point, registers): &Copy) -> Copy {
         let mut registers = registers.clone();
         if let Some(role) = registers.last_mut() {
             *role = ORIGINAL;
         }
         (*thread, *point, registers)
+    }
+
+    fn violations(
+        &self,
+        shared: &[i64],
+        _copies: &[&Copy],
+        found: &mut dyn FnMut(&[usize]) -> Result<(), Rejected>,
+    ) -> Result<(), Rejected> {
+        match self.succeeds(shared) {
+            true => found(&[]),
+            false => Ok(()),
+        }
     }
 }

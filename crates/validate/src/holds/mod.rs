@@ -9,6 +9,7 @@ mod attacks;
 mod buffers;
 mod copies;
 mod helpers;
+mod listeners;
 mod monitors;
 mod patterns;
 mod states;
@@ -144,10 +145,11 @@ fn judge_copies<R: BufRead>(
 ) -> Result<u64, Rejected> {
     let (model, criterion) = (claim.model, claim.criterion);
     let known = claim.proof == Proof::Basis
-        && claim.orders == Orders::Written
+        && (claim.orders == Orders::Written || model == Model::Ra)
         && matches!(
             (model, criterion),
             (Model::Sc, Criterion::Safe)
+                | (Model::Ra, Criterion::Robust)
                 | (Model::Sc | Model::Tso, Criterion::Drf)
                 | (
                     Model::Tso,
@@ -167,8 +169,17 @@ fn judge_copies<R: BufRead>(
                 .to_owned(),
         ));
     }
+    let program = &match claim.orders {
+        Orders::Written => program.clone(),
+        Orders::Fences => with_seqcst_fences(program),
+    };
+    if model == Model::Ra
+        && let Some(refused) = refusal(program)
+    {
+        return Err(Rejected::Unusable(refused.message));
+    }
     let instance = program.with_copies(2);
-    copies::Copied::new(program, &instance, criterion, claim.locations).judge(reader)
+    copies::Copied::new(program, &instance, (model, criterion), claim.locations).judge(reader)
 }
 
 /// Judges a set by its rules, and counts it.

@@ -15,6 +15,7 @@
 //! leads nowhere under SC, because nobody moves then; but what it has accessed counts.
 
 use super::patterns::{danger, everything, is_error};
+use super::states::Taken;
 use super::{Rules, states};
 use palisade_lang::{
     Address, LocationId, Op, Program, RegisterExpr, RegisterId, Relation, RmwAction, Value,
@@ -49,11 +50,11 @@ enum Critical {
 const MOST_CRITICAL: usize = 64;
 
 /// A critical value, or any other.
-type Seen = Option<Value>;
+pub type Seen = Option<Value>;
 
 /// A set, ascending.
 #[derive(Clone, PartialEq, Eq)]
-struct Set<T>(Vec<T>);
+pub struct Set<T>(Vec<T>);
 
 impl<T: Copy + Ord> Set<T> {
     const EMPTY: Set<T> = Set(Vec::new());
@@ -85,32 +86,35 @@ impl<T: Copy + Ord> Set<T> {
 
 /// What is known about the execution graph of the run so far. w_max(x) is the last write to x.
 #[derive(Clone, PartialEq, Eq)]
-struct Monitor {
+pub struct Monitor {
     /// V_SC(τ): the places x such that τ is hb_SC-aware of w_max(x).
-    v_sc: Vec<Set<usize>>,
+    pub v_sc: Vec<Set<usize>>,
     /// M_SC(y): the places x such that w_max(x) is hb_SC-before some access of y, …
-    m_sc: Vec<Set<usize>>,
+    pub m_sc: Vec<Set<usize>>,
     /// … W_SC(y): before w_max(y).
-    w_sc: Vec<Set<usize>>,
+    pub w_sc: Vec<Set<usize>>,
     /// V(τ)(x): what τ could read from older writes to x.
-    v: Vec<Vec<Set<Seen>>>,
+    pub v: Vec<Vec<Set<Seen>>>,
     /// V_RMW(τ)(x): of these, behind which it could write.
-    v_rmw: Vec<Vec<Set<Seen>>>,
+    pub v_rmw: Vec<Vec<Set<Seen>>>,
     /// W(y)(x): what could be read from older writes to x by who has seen w_max(y).
-    w: Vec<Vec<Set<Seen>>>,
+    pub w: Vec<Vec<Set<Seen>>>,
     /// W_RMW(y)(x): of these, behind which it could write.
-    w_rmw: Vec<Vec<Set<Seen>>>,
+    pub w_rmw: Vec<Vec<Set<Seen>>>,
 }
 
+/// Takes a step: who makes it, what it accesses and what was there before, and what is behind it.
+pub type Next<'a> = dyn FnMut(usize, Option<(usize, Access, Seen)>, &State, &Monitor) + 'a;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
+pub enum Access {
     Read,
     Write,
     Update,
 }
 
 impl Monitor {
-    fn initial(threads: usize, places: usize) -> Self {
+    pub fn initial(threads: usize, places: usize) -> Self {
         let nothing = |count: usize| vec![vec![Set::EMPTY; places]; count];
         let itself: Vec<Set<usize>> = (0..places).map(|x| Set(vec![x])).collect();
         Monitor {
@@ -125,7 +129,7 @@ impl Monitor {
     }
 
     /// The thread τ accesses x, where `old` is the value before.
-    fn access(&mut self, tau: usize, x: usize, access: Access, old: Seen) {
+    pub fn access(&mut self, tau: usize, x: usize, access: Access, old: Seen) {
         self.access_sc(tau, x, access);
         for rmw in [false, true] {
             let (v, w) = match rmw {
@@ -211,7 +215,16 @@ impl<'p> Monitors<'p> {
         }
     }
 
-    fn places(&self) -> usize {
+    pub fn machine(&self) -> &Sc<'p> {
+        &self.machine
+    }
+
+    /// Whether there was too much to look at.
+    pub fn gave_up(&self) -> bool {
+        self.gave_up.get()
+    }
+
+    pub fn places(&self) -> usize {
         self.critical.len()
     }
 
@@ -242,7 +255,7 @@ impl<'p> Monitors<'p> {
     }
 
     /// What is wrong with a state in which no thread is inside a block.
-    fn violation(&self, state: &State, monitor: &Monitor) -> Option<String> {
+    pub fn violation(&self, state: &State, monitor: &Monitor) -> Option<String> {
         let code = self.machine.code();
         if self.safe
             && let Some(danger) = danger(&self.machine, state, &self.machine.steps(state))
@@ -416,7 +429,7 @@ impl<'p> Monitors<'p> {
     }
 
     /// Calls `next` with everything that a step leads to.
-    fn steps(&self, state: &State, monitor: &Monitor, next: &mut dyn FnMut(&State, &Monitor)) {
+    pub fn steps(&self, state: &State, monitor: &Monitor, next: &mut Next<'_>) {
         for (step, after) in self.machine.steps(state) {
             let tau = step.thread;
             let place = step.location.and_then(|l| self.place[l.index()]);
@@ -447,17 +460,69 @@ impl<'p> Monitors<'p> {
         tau: usize,
         access: Option<(usize, Access)>,
         after: &State,
-        next: &mut dyn FnMut(&State, &Monitor),
+        next: &mut Next<'_>,
     ) {
         let mut monitor = monitor.clone();
-        if let Some((x, access)) = access {
+        let access = access.map(|(x, access)| {
             let old = match x == self.fence() {
                 true => self.seen(x, 0),
                 false => self.seen(x, state.memory[self.location(x)]),
             };
             monitor.access(tau, x, access, old);
+            (x, access, old)
+        });
+        next(tau, access, after, &monitor);
+    }
+
+    /// Appends a set of places.
+    pub fn put_places(&self, set: &Set<usize>, numbers: &mut Vec<i64>) {
+        for first in (0..self.places()).step_by(32) {
+            let bits = (0..32).map(|bit| i64::from(set.has(first + bit)) << bit);
+            numbers.push(bits.sum());
         }
-        next(after, &monitor);
+    }
+
+    /// Appends what could be old, for each place.
+    pub fn put_old(&self, of_places: &[Set<Seen>], numbers: &mut Vec<i64>) {
+        numbers.push(of_places.iter().filter(|set| !set.0.is_empty()).count() as i64);
+        for (x, set) in of_places.iter().enumerate() {
+            if set.0.is_empty() {
+                continue;
+            }
+            let critical = set.0.iter().flatten();
+            let others = set.has(None);
+            numbers.push(x as i64);
+            numbers.push(2 * critical.clone().count() as i64 + i64::from(others));
+            numbers.extend(critical);
+        }
+    }
+
+    /// The set of places that numbers begin with. (That they are what would be written is for the caller to see.)
+    pub fn take_places(&self, taken: &mut Taken<'_>) -> Option<Set<usize>> {
+        let mut set = Set::EMPTY;
+        for first in (0..self.places()).step_by(32) {
+            let bits = taken.next()?;
+            let members = first..self.places().min(first + 32);
+            set.0
+                .extend(members.filter(|x| bits >> (x - first) & 1 == 1));
+        }
+        Some(set)
+    }
+
+    /// What could be old, for each place, likewise.
+    pub fn take_old(&self, taken: &mut Taken<'_>) -> Option<Vec<Set<Seen>>> {
+        let mut of_places = vec![Set::EMPTY; self.places()];
+        for _ in 0..taken.next()? {
+            let set = of_places.get_mut(usize::try_from(taken.next()?).ok()?)?;
+            let size = taken.next()?;
+            if size & 1 == 1 {
+                set.insert(None);
+            }
+            for _ in 0..size >> 1 {
+                set.insert(Some(taken.next()?));
+            }
+        }
+        Some(of_places)
     }
 
     fn put(&self, state: &State, monitor: &Monitor, numbers: &mut Vec<i64>) {
@@ -465,51 +530,27 @@ impl<'p> Monitors<'p> {
         states::put(state, numbers);
         for sets in [&monitor.v_sc, &monitor.m_sc, &monitor.w_sc] {
             for set in sets {
-                for first in (0..self.places()).step_by(32) {
-                    let bits = (0..32).map(|bit| i64::from(set.has(first + bit)) << bit);
-                    numbers.push(bits.sum());
-                }
+                self.put_places(set, numbers);
             }
         }
         for table in [&monitor.v, &monitor.v_rmw, &monitor.w, &monitor.w_rmw] {
             for of_places in table {
-                numbers.push(of_places.iter().filter(|set| !set.0.is_empty()).count() as i64);
-                for (x, set) in of_places.iter().enumerate() {
-                    if set.0.is_empty() {
-                        continue;
-                    }
-                    let critical = set.0.iter().flatten();
-                    let others = set.has(None);
-                    numbers.push(x as i64);
-                    numbers.push(2 * critical.clone().count() as i64 + i64::from(others));
-                    numbers.extend(critical);
-                }
+                self.put_old(of_places, numbers);
             }
         }
     }
 
     fn take(&self, numbers: &[i64]) -> Option<(State, Monitor)> {
         let code = self.machine.code();
-        let (state, mut rest) = states::take(code, numbers, None)?;
+        let (state, rest) = states::take(code, numbers, None)?;
         if code.holder(&state.locals).is_some() {
             return None;
         }
-        let mut next = || {
-            let (&number, behind) = rest.split_first()?;
-            rest = behind;
-            Some(number)
-        };
-        let (threads, places) = (state.locals.len(), self.places());
-        let mut monitor = Monitor::initial(threads, places);
+        let mut taken = Taken(rest);
+        let mut monitor = Monitor::initial(state.locals.len(), self.places());
         for sets in [&mut monitor.v_sc, &mut monitor.m_sc, &mut monitor.w_sc] {
             for set in sets {
-                *set = Set::EMPTY;
-                for first in (0..places).step_by(32) {
-                    let bits = next()?;
-                    let members = first..places.min(first + 32);
-                    set.0
-                        .extend(members.filter(|x| bits >> (x - first) & 1 == 1));
-                }
+                *set = self.take_places(&mut taken)?;
             }
         }
         let Monitor {
@@ -517,16 +558,7 @@ impl<'p> Monitors<'p> {
         } = &mut monitor;
         for table in [v, v_rmw, w, w_rmw] {
             for of_places in table {
-                for _ in 0..next()? {
-                    let set = of_places.get_mut(usize::try_from(next()?).ok()?)?;
-                    let size = next()?;
-                    if size & 1 == 1 {
-                        set.insert(None);
-                    }
-                    for _ in 0..size >> 1 {
-                        set.insert(Some(next()?));
-                    }
-                }
+                *of_places = self.take_old(&mut taken)?;
             }
         }
         // Whatever else the numbers could have been, they are what would be written.
@@ -553,7 +585,7 @@ impl Rules for Monitors<'_> {
             return Err(violation);
         }
         let mut numbers = Vec::new();
-        self.steps(&state, &monitor, &mut |state, monitor| {
+        self.steps(&state, &monitor, &mut |_, _, state, monitor| {
             self.put(state, monitor, &mut numbers);
             next(&numbers);
         });

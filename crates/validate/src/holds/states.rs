@@ -3,6 +3,42 @@
 use palisade_lang::PointId;
 use palisade_memory::{Code, Local, sc};
 
+/// Numbers, of which some are taken off the front.
+pub struct Taken<'n>(pub &'n [i64]);
+
+impl<'n> Taken<'n> {
+    pub fn next(&mut self) -> Option<i64> {
+        let (&first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(first)
+    }
+
+    pub fn several(&mut self, count: usize) -> Option<&'n [i64]> {
+        let (first, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(first)
+    }
+
+    /// A control point and registers, and puts a thread there; it stays where it is for -1 (which is for those who see to it that only the right ones are).
+    pub fn stand(&mut self, code: &Code<'_>, place: usize, locals: &mut [Local]) -> Option<()> {
+        let thread = code.thread(place);
+        let point = self.next()?;
+        let registers = self.several(thread.registers.len())?;
+        if point >= 0 {
+            let point = PointId(u32::try_from(point).ok()?);
+            if point.index() >= thread.points.len() || thread.behind_jumps(point) != point {
+                return None;
+            }
+            locals[place] = Local {
+                point,
+                registers: registers.to_vec(),
+                stopped: false,
+            };
+        }
+        Some(())
+    }
+}
+
 /// How many numbers threads and memory take.
 pub fn width(code: &Code<'_>) -> usize {
     let threads = (0..code.instances.len()).map(|t| 1 + code.thread(t).registers.len());
