@@ -66,7 +66,7 @@ pub enum Proof {
     Buffers(u32),
     /// States of SC with monitors for RA.
     Monitors,
-    /// For any number of threads: ideals and a backward basis, of states of SC or of attacks.
+    /// For any number of threads: ideals and a backward basis, of states of SC, with attacks or monitors where the criterion needs them.
     Basis,
 }
 

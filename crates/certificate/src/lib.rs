@@ -45,13 +45,14 @@
 //! numbers of each are then
 //!
 //! * 0 for an ideal, 1 for a minimal state;
-//! * 1 if a copy is inside `atomic`, or else 0;
+//! * 1 if a copy is inside `atomic`, or else 0 (but not under RA, where no state is inside);
 //! * for each thread that is there once its control point and all its registers, and for each location its value;
-//! * for `robust`, the state of an attack. For each thread with copies the control point and all registers of the copy that attacks, or -1 and zeros where none of
+//! * for `robust` under RA, monitors: for each thread that is there once V_SC, V and V_RMW, for each place M_SC, W_SC, W and W_RMW, as in `monitors`;
+//! * for `robust` under TSO, the state of an attack. For each thread with copies the control point and all registers of the copy that attacks, or -1 and zeros where none of
 //!   its copies does. Then as in `attacks`, with roles for those threads only that are there once; the attacker is a number among them and two
 //!   copies of each other thread, in the order of the text, of which only the first may attack;
-//! * for each place where there are copies: the number of the thread in the text, the control point, all registers, for `robust` the role, and how many copies
-//!   there are, at most in an ideal (0: any number) and at least in a minimal state.
+//! * for each place where there are copies: the number of the thread in the text, the control point, all registers, for `robust` the role (TSO) or
+//!   V_SC, V and V_RMW (RA), and how many copies there are, at most in an ideal (0: any number) and at least in a minimal state.
 //!
 //! Sets that memory cannot hold are sorted and merged on disk ([`Sorter`]).
 

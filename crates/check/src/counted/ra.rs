@@ -280,6 +280,9 @@ impl RaSystem<'_, '_> {
                 self.slots.of(access.location),
                 &mut self.scratch,
             );
+            // That x ∈ M_SC(x) is not kept.
+            let m_sc = self.layout.m_sc(access.location);
+            remove(&mut monitor[m_sc], access.location);
             if access.kind != AccessType::Read {
                 broadcast = Some(self.broadcasts.number(Broadcast {
                     location: access.location,
