@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use palisade_certificate::{Claim, Locations, Orders, Proof};
 use palisade_explore::{Outcome, Successors};
+use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_lang::{Program, RegisterId};
 use palisade_threads::{LocalId, View};
 
@@ -96,6 +97,27 @@ pub fn certificate(
             Verdict::Holds => {}
             Verdict::Violated => claim.proof = Proof::Buffers(1),
             Verdict::Unknown(reason) => return Err(NoCertificate::Unfinished(reason)),
+        }
+    }
+    if question == (Model::Ra, Criterion::Safe) {
+        let robust = Options {
+            criterion: Criterion::Robust,
+            all: false,
+            ..options.clone()
+        };
+        let answer = crate::ra::robust(program, &robust, control).map_err(NoCertificate::Refused)?;
+        let by_sc = mentions_of_deadlock(program) != Deadlock::Otherwise;
+        match answer.verdict {
+            Verdict::Holds if by_sc => {}
+            Verdict::Unknown(reason) => return Err(NoCertificate::Unfinished(reason)),
+            Verdict::Holds | Verdict::Violated => {
+                return Err(NoCertificate::Refused(Refusal {
+                    message: "there is a certificate for `safe` under `ra` only where a program is robust \
+                              and no `never` is true because there is no `deadlock`"
+                        .to_owned(),
+                    span: None,
+                }));
+            }
         }
     }
     let options = Options {

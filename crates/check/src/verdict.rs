@@ -207,6 +207,18 @@ pub struct Stats {
     pub peak_memory_bytes: u64,
 }
 
+impl Stats {
+    /// Counts another search, after this one.
+    pub fn add(&mut self, other: &Stats) {
+        self.states += other.states;
+        self.transitions += other.transitions;
+        self.queries += other.queries;
+        self.pruned += other.pruned;
+        self.wall += other.wall;
+        self.peak_memory_bytes = self.peak_memory_bytes.max(other.peak_memory_bytes);
+    }
+}
+
 /// How much of a program had to be looked at for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {

@@ -1,8 +1,8 @@
 //! Robustness against release/acquire: by hand, against brute force, and with every reduction switched off.
 
-use palisade_check::{Control, Criterion, Model, Options, Progress, Reductions, Verdict, check};
+use palisade_check::{Answer, Control, Criterion, Model, Options, Progress, Reductions, Verdict, check};
 use palisade_lang::Program;
-use palisade_testkit::oracle::ra_robust;
+use palisade_testkit::oracle::{ra_robust, ra_safe};
 use palisade_testkit::{Shape, compare, program};
 use palisade_validate::validate;
 use std::sync::atomic::AtomicBool;
@@ -302,25 +302,92 @@ fn answers_are_the_same_for_every_number_of_searching_threads() {
     );
 }
 
-#[test]
-fn safe_is_decided_by_sc_and_robustness() {
-    let ask = |text: &str| {
-        let cancel = AtomicBool::new(false);
-        let control = Control {
-            cancel: &cancel,
-            progress: &|_: &Progress| {},
-        };
-        let options = Options::new(Model::Ra, Criterion::Safe);
-        check(&program(text), &options, &control).expect("it has a meaning")
+fn safe(program: &Program) -> Option<Answer> {
+    let cancel = AtomicBool::new(false);
+    let control = Control {
+        cancel: &cancel,
+        progress: &|_: &Progress| {},
     };
-    let mp =
-        ask("shared x, y; thread a { x = 1; y = 1; } thread b { wait(y == 1); assert x == 1; }");
-    assert_eq!(mp.verdict, Verdict::Holds);
-    let wrong = ask("shared x; thread a { x = 1; } thread b { assert x == 1; }");
-    assert_eq!(wrong.verdict, Verdict::Violated);
-    let sb = ask("shared x, y; thread a { x = 1; let r = y; } thread b { y = 1; let r = x; }");
-    assert!(matches!(sb.verdict, Verdict::Unknown(_)));
-    assert_eq!(sb.witnesses.len(), 1, "the witness of what is not robust");
+    let answer = check(program, &Options::new(Model::Ra, Criterion::Safe), &control).ok()?;
+    for witness in &answer.witnesses {
+        if let Err(invalid) = validate(program, witness) {
+            panic!("{invalid}\n{}\n{witness:#?}", program.source.text());
+        }
+    }
+    Some(answer)
+}
+
+fn is_safe(program: &Program) -> Option<bool> {
+    let answer = safe(program)?;
+    match answer.verdict {
+        Verdict::Holds => Some(true),
+        Verdict::Violated => {
+            assert_eq!(answer.witnesses.len(), 1, "{}", program.source.text());
+            Some(false)
+        }
+        Verdict::Unknown(why) => panic!("{why}"),
+    }
+}
+
+#[test]
+fn safe_programs_need_not_be_robust() {
+    let ask = |text: &str| is_safe(&program(text)).expect("it has a meaning");
+    let mp = "shared x, y; thread a { x = 1; y = 1; } thread b { wait(y == 1); assert x == 1; }";
+    assert!(ask(mp));
+    assert!(!ask(
+        "shared x; thread a { x = 1; } thread b { assert x == 1; }"
+    ));
+    let sb = |never: &str| {
+        ask(&format!(
+            "shared x, y; thread a {{ x = 1; let r = y; }} thread b {{ y = 1; let r = x; }} never {never};"
+        ))
+    };
+    assert!(!sb("a@end && b@end && a.r == 0 && b.r == 0"));
+    assert!(sb("a@end && b@end && a.r == 2"));
+    // 2+2W: only RA ends like this.
+    let writes = "shared x, y; thread a { x = 1; y = 2; } thread b { y = 1; x = 2; }";
+    assert!(!ask(&format!(
+        "{writes} never a@end && b@end && x == 1 && y == 1;"
+    )));
+    assert!(ask(&format!(
+        "{writes} never a@end && b@end && x == 1 && y == 0;"
+    )));
+    // The spinning reader sees the stores of one thread in their order, whatever else is stale.
+    let loops = "domain 3; shared x, y, f; thread a { x = 1; y = 1; f = 1; let r = f; }
+                 thread b { while y == 0 { } f = 2; let r = x; } never b@end && b.r == 0;";
+    assert!(ask(loops));
+}
+
+#[test]
+fn what_has_no_end_is_followed_for_a_while() {
+    let text = "shared x, y; thread a { loop { x = x + 1; y = x; } } thread b { loop { y = y + 1; let r = x; } } never x < 0;";
+    let program = program(text);
+    let options = Options {
+        most_states: Some(1000),
+        ..Options::new(Model::Ra, Criterion::Safe)
+    };
+    let cancel = AtomicBool::new(false);
+    let control = Control {
+        cancel: &cancel,
+        progress: &|_: &Progress| {},
+    };
+    let answer = check(&program, &options, &control).expect("it has a meaning");
+    assert!(
+        matches!(&answer.verdict, Verdict::Unknown(_)),
+        "{:?}",
+        answer.verdict
+    );
+}
+
+#[test]
+fn safe_agrees_with_brute_force() {
+    let shape = Shape {
+        properties: true,
+        ..SHAPE
+    };
+    let compared = compare(&shape, 300_000..310_000, ra_safe, is_safe);
+    assert!(compared.programs >= 9_700, "{compared:?}");
+    assert!(compared.violated * 5 >= compared.programs, "{compared:?}");
 }
 
 #[test]

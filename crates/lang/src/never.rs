@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::expr::Expr;
-use crate::program::{Address, CopyRef, Never, StateAtom, ThreadId};
+use crate::expr::{BinaryOp, Expr};
+use crate::program::{Address, CopyRef, Never, Program, StateAtom, ThreadId};
 
 /// All ways to choose distinct copies of some threads: for each `never` one condition for each way.
 ///
@@ -123,6 +123,60 @@ fn substitute(expr: &Expr<StateAtom>, copy_for: &impl Fn(CopyRef) -> CopyRef) ->
             StateAtom::Deadlock => StateAtom::Deadlock,
         })
     })
+}
+
+/// How a `never` speaks of `deadlock`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Deadlock {
+    /// Not at all.
+    Nowhere,
+    /// It is true only in a deadlock.
+    Needed,
+    /// It may be true because there is none.
+    Otherwise,
+}
+
+impl Never {
+    /// How it speaks of `deadlock`.
+    pub fn deadlock(&self) -> Deadlock {
+        let mut found = Deadlock::Nowhere;
+        let mut conjuncts: Vec<&Expr<StateAtom>> = self.conditions.iter().collect();
+        while let Some(conjunct) = conjuncts.pop() {
+            match conjunct {
+                Expr::Binary(BinaryOp::And, left, right) => conjuncts.extend([&**left, &**right]),
+                Expr::Atom(StateAtom::Deadlock) => found = found.max(Deadlock::Needed),
+                other => other.for_each_atom(&mut |atom| {
+                    if mentions_deadlock(atom) {
+                        found = Deadlock::Otherwise;
+                    }
+                }),
+            }
+        }
+        found
+    }
+}
+
+/// How the `never`s of a program speak of `deadlock`.
+pub fn mentions_of_deadlock(program: &Program) -> Deadlock {
+    let all = program.nevers.iter().map(Never::deadlock);
+    all.max().unwrap_or(Deadlock::Nowhere)
+}
+
+fn mentions_deadlock(atom: &StateAtom) -> bool {
+    let inside = |expr: &Expr<StateAtom>| {
+        let mut found = false;
+        expr.for_each_atom(&mut |atom| found |= mentions_deadlock(atom));
+        found
+    };
+    match atom {
+        StateAtom::Deadlock => true,
+        StateAtom::At(..) | StateAtom::Register(..) => false,
+        StateAtom::Memory(address) => match &**address {
+            Address::Direct(_) => false,
+            Address::Element { index, .. } => inside(index),
+            Address::Pointer(pointer) => inside(pointer),
+        },
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::thread::{Code, Local};
 use palisade_lang::{
     CopyRef, Expr, LabelRef, LocationId, Never, ProgramError, Span, StateAtom, Value,
 };
+use std::collections::HashSet;
 use std::hash::Hash;
 
 /// A memory model as a small-step machine.
@@ -36,6 +37,42 @@ pub trait Machine {
         (0..self.code().instances.len())
             .flat_map(|thread| self.steps_of(state, thread))
             .collect()
+    }
+
+    /// Whether the block that some thread is in has read what no read-modify-write can read, and now is to store: a choice that leads
+    /// nowhere, not a state of the program. (Only RA has choices of what is read.)
+    fn is_dead_end(&self, _state: &Self::State) -> bool {
+        false
+    }
+
+    /// Whether a state is one of the program: if a thread is inside a block, some way on does not come to a dead end.
+    fn is_real(&self, state: &Self::State) -> bool {
+        let Some(holder) = self.code().holder(self.locals(state)) else {
+            return true;
+        };
+        // Depth first; what is on the way here is in `path`, and what leads to dead ends only is in `dead`.
+        let mut path = vec![(state.clone(), self.steps_of(state, holder))];
+        let mut dead = HashSet::new();
+        while let Some((here, steps)) = path.last_mut() {
+            let Some((step, next)) = steps.pop() else {
+                dead.insert(here.clone());
+                path.pop();
+                continue;
+            };
+            let ends = matches!(step.kind, StepKind::Error(_) | StepKind::AtomicEnd);
+            if ends || path.iter().any(|(state, _)| *state == next) {
+                return true;
+            }
+            if dead.contains(&next) {
+                continue;
+            }
+            let steps = self.steps_of(&next, holder);
+            if steps.is_empty() && !self.is_dead_end(&next) {
+                return true;
+            }
+            path.push((next, steps));
+        }
+        !self.is_dead_end(state) && self.steps_of(state, holder).is_empty()
     }
 
     /// The source text of a step.

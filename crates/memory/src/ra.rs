@@ -129,6 +129,13 @@ impl<'p> Ra<'p> {
         }
     }
 
+    /// Of each location of the program the value that is last in modification order.
+    pub fn newest(state: &State) -> Vec<Value> {
+        let of_program = &state.messages[..state.messages.len() - 1];
+        let last = |messages: &Vec<Message>| messages.last().map_or(0, |m| m.value);
+        of_program.iter().map(last).collect()
+    }
+
     fn step(&self, at: &At<'_>, kind: StepKind) -> Step {
         Step::new(at.thread, at.index, kind, at.atomic)
     }
@@ -172,11 +179,11 @@ impl<'p> Ra<'p> {
     }
 
     /// The timestamps that the thread may read (or overwrite).
-    fn choices(&self, state: &State, thread: usize, location: LocationId) -> Vec<usize> {
+    fn choices(&self, state: &State, at: &At<'_>, location: LocationId) -> Vec<usize> {
         match &state.block {
-            Some(block) => vec![block.time],
-            None => {
-                let first = state.views[thread][location.index()];
+            Some(block) if at.atomic => vec![block.time],
+            _ => {
+                let first = state.views[at.thread][location.index()];
                 (first..state.messages[location.index()].len()).collect()
             }
         }
@@ -195,7 +202,7 @@ impl<'p> Ra<'p> {
             return vec![self.raced(state, at, location, None)];
         }
         let mut steps = Vec::new();
-        for time in self.choices(state, at.thread, location) {
+        for time in self.choices(state, at, location) {
             let Message { value, id, .. } = state.messages[location.index()][time];
             if condition.is_some_and(|(relation, right)| !relation.holds(value, right)) {
                 continue;
@@ -232,7 +239,7 @@ impl<'p> Ra<'p> {
             return vec![self.raced(state, at, location, Some(value))];
         }
         let mut steps = Vec::new();
-        for time in self.choices(state, at.thread, location) {
+        for time in self.choices(state, at, location) {
             let after_id = state.messages[location.index()][time].id;
             let next = self.after(state, at, None);
             let step = self
@@ -257,7 +264,7 @@ impl<'p> Ra<'p> {
     ) -> Option<(Step, State)> {
         step.message = Some(after_id);
         let place = location.index();
-        if next.block.as_ref().is_some_and(|block| block.written) {
+        if at.atomic && next.block.as_ref().is_some_and(|block| block.written) {
             next.messages[place][time].value = value;
             step.message = Some(next.messages[place][time - 1].id);
             step.made = Some(next.messages[place][time].id);
@@ -287,7 +294,7 @@ impl<'p> Ra<'p> {
         action: Action,
     ) -> Vec<(Step, State)> {
         let mut steps = Vec::new();
-        for time in self.choices(state, at.thread, location) {
+        for time in self.choices(state, at, location) {
             let Message { value: old, id, .. } = state.messages[location.index()][time];
             let mut next = self.after(state, at, register.map(|r| (r, old)));
             next.read(at.thread, location.index(), time);
@@ -360,6 +367,27 @@ impl Machine for Ra<'_> {
             made: 0,
             raced: false,
         }
+    }
+
+    fn is_dead_end(&self, state: &State) -> bool {
+        let (Some(block), Some(thread)) = (&state.block, self.code.holder(&state.locals)) else {
+            return false;
+        };
+        let place = block.location.index();
+        if block.written || state.has_gap(place, block.time) {
+            return false;
+        }
+        let local = &state.locals[thread];
+        let value = state.messages[place][block.time].value;
+        self.code.next(thread, local).any(|(_, transition)| {
+            match self.code.request(thread, local, transition) {
+                Ok(Request::Store { .. }) => true,
+                Ok(Request::Rmw { action, .. }) => {
+                    matches!(self.code.outcome(action, value), Outcome::Writes(_))
+                }
+                _ => false,
+            }
+        })
     }
 
     fn locals<'s>(&self, state: &'s State) -> &'s [Local] {

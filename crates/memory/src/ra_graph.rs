@@ -163,6 +163,16 @@ struct At<'a> {
 }
 
 impl<'p> RaGraph<'p> {
+    /// Of each location of the program the value that is last in modification order.
+    pub fn newest(&self, state: &State) -> Vec<Value> {
+        (0..self.initial.len())
+            .map(|location| {
+                let last = state.graph.mo[location].last().copied();
+                self.value(&state.graph, location, last)
+            })
+            .collect()
+    }
+
     /// The machine for a program, unless the program uses what RA does not know.
     pub fn new(program: &'p Program) -> Result<Self, Refused> {
         if let Some(refused) = refusal(program) {
@@ -177,34 +187,6 @@ impl<'p> RaGraph<'p> {
     /// Whether the state is too large for this machine.
     pub fn is_too_large(&self, state: &State) -> bool {
         state.locals.len() > MAX_THREADS || state.graph.events.iter().any(|e| e.len() >= MAX_EVENTS)
-    }
-
-    /// Whether the block that some thread is in has read what no read-modify-write can read, and now is to store: a choice that
-    /// leads nowhere, not a state of the program.
-    pub fn is_dead_end(&self, state: &State) -> bool {
-        let Some(id) = state.block else {
-            return false;
-        };
-        let event = state.graph.event(id);
-        let Some(source) = event.rf.filter(|_| event.written.is_none()) else {
-            return false;
-        };
-        let thread = usize::from(id.thread);
-        let local = &state.locals[thread];
-        let value = self.value(&state.graph, event.location, source);
-        let has_gap = state
-            .graph
-            .has_gap(event.location, state.graph.mo_index(event.location, source));
-        !has_gap
-            && self.code.next(thread, local).any(|(_, transition)| {
-                match self.code.request(thread, local, transition) {
-                    Ok(Request::Store { .. }) => true,
-                    Ok(Request::Rmw { action, .. }) => {
-                        matches!(self.code.outcome(action, value), Outcome::Writes(_))
-                    }
-                    _ => false,
-                }
-            })
     }
 
     fn value(&self, graph: &Graph, location: usize, write: Write) -> Value {
@@ -430,6 +412,32 @@ impl Machine for RaGraph<'_> {
             block: None,
             raced: false,
         }
+    }
+
+    fn is_dead_end(&self, state: &State) -> bool {
+        let Some(id) = state.block else {
+            return false;
+        };
+        let event = state.graph.event(id);
+        let Some(source) = event.rf.filter(|_| event.written.is_none()) else {
+            return false;
+        };
+        let thread = usize::from(id.thread);
+        let local = &state.locals[thread];
+        let value = self.value(&state.graph, event.location, source);
+        let has_gap = state
+            .graph
+            .has_gap(event.location, state.graph.mo_index(event.location, source));
+        !has_gap
+            && self.code.next(thread, local).any(|(_, transition)| {
+                match self.code.request(thread, local, transition) {
+                    Ok(Request::Store { .. }) => true,
+                    Ok(Request::Rmw { action, .. }) => {
+                        matches!(self.code.outcome(action, value), Outcome::Writes(_))
+                    }
+                    _ => false,
+                }
+            })
     }
 
     fn locals<'s>(&self, state: &'s State) -> &'s [Local] {

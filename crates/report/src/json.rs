@@ -149,7 +149,7 @@ pub fn line(report: &FileReport) -> String {
             for (criterion, answer) in answers {
                 let (verdict, reason) = match answer {
                     Ok(answer) => {
-                        add(&mut total, &answer.stats);
+                        total.add(&answer.stats);
                         (words::verdict(&answer.verdict), unknown_reason(answer))
                     }
                     Err(refusal) => ("error", Some(refusal.message.clone())),
@@ -248,16 +248,6 @@ fn unknown_reason(answer: &Answer) -> Option<String> {
         Verdict::Unknown(reason) => Some(reason.clone()),
         _ => None,
     }
-}
-
-/// Several searches, one after the other.
-fn add(total: &mut Stats, stats: &Stats) {
-    total.states += stats.states;
-    total.transitions += stats.transitions;
-    total.queries += stats.queries;
-    total.pruned += stats.pruned;
-    total.wall += stats.wall;
-    total.peak_memory_bytes = total.peak_memory_bytes.max(stats.peak_memory_bytes);
 }
 
 fn diagnostic_fields<'a>(source: &Source, diagnostic: &'a Diagnostic) -> DiagnosticFields<'a> {

@@ -18,9 +18,8 @@ use cycle::Trace;
 pub use holds::{Certified, Rejected, validate_certificate, validate_certificate_within};
 use palisade_lang::{Copies, Program};
 use palisade_memory::ra_accepts::with_seqcst_fences;
-use palisade_memory::witness::InitialName;
 use palisade_memory::{
-    Criterion, EventKind, EventRef, Machine, Model, PatternKind, Ra, Sc, Tso, Witness,
+    Criterion, Machine, Model, PatternKind, Ra, Sc, Tso, Witness,
     never_is_true,
 };
 use replay::{Candidate, Replay};
@@ -110,17 +109,23 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         }
         (Model::Sc, Criterion::Safe, Some(kind)) => {
             let machine = Sc::new(&program);
-            unsafe_run(&program, witness, &machine, kind, |s| &s.memory, |_| true)
+            unsafe_run(&program, witness, &machine, kind, |s| s.memory.clone(), |_| true)
         }
         (Model::Tso, Criterion::Safe, Some(kind)) => {
             let machine = Tso::new(&program);
             let flushed = palisade_memory::tso::State::is_flushed;
-            unsafe_run(&program, witness, &machine, kind, |s| &s.memory, flushed)
+            unsafe_run(&program, witness, &machine, kind, |s| s.memory.clone(), flushed)
         }
-        (Model::Ra, Criterion::Safe, Some(_)) => {
+        (Model::Ra, Criterion::Safe, Some(PatternKind::Race)) => {
             let meant = with_seqcst_fences(&program);
-            Ra::new(&meant).map_err(|refused| Invalid::new(refused.message))?;
-            validate(&program, &newest_only(witness)?)
+            // Both are about to access the location, or one has accessed it and the other does not know.
+            patterns::ra_race(&meant, witness)
+                .or_else(|about_to| patterns::ra_late_race(&meant, witness).map_err(|_| about_to))
+        }
+        (Model::Ra, Criterion::Safe, Some(kind)) => {
+            let meant = with_seqcst_fences(&program);
+            let machine = Ra::new(&meant).map_err(|refused| Invalid::new(refused.message))?;
+            unsafe_run(&meant, witness, &machine, kind, Ra::newest, |_| true)
         }
         (model, criterion, _) => Err(Invalid::new(format!(
             "a run of {} with {} does not show that `{}` is violated",
@@ -129,39 +134,6 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
             criterion.name()
         ))),
     }
-}
-
-/// The run of SC that a run of RA is in which everything is read from, and stored after, the newest store.
-fn newest_only(witness: &Witness) -> Result<Witness, Invalid> {
-    let mut plain = witness.clone();
-    plain.model = Model::Sc;
-    let mut newest: Vec<(String, usize)> = Vec::new();
-    for (index, event) in plain.events.iter_mut().enumerate() {
-        let refers = [event.rf.take(), event.after.take()];
-        let (reads, writes) = match event.kind {
-            EventKind::Load => (true, false),
-            EventKind::Store => (false, true),
-            EventKind::Rmw => (true, true),
-            _ => (false, false),
-        };
-        let last = newest
-            .iter()
-            .rposition(|(name, _)| Some(name) == event.location.as_ref());
-        let right = match last {
-            Some(last) => EventRef::Event(newest[last].1),
-            None => EventRef::Initial(InitialName::Init),
-        };
-        for (refers, wanted) in refers.into_iter().zip([reads, writes]) {
-            if refers != wanted.then_some(right) {
-                let message = "it does not refer to the newest store, so this is no run of SC";
-                return Err(Invalid::at(index, message));
-            }
-        }
-        if let (true, Some(location)) = (writes, &event.location) {
-            newest.push((location.clone(), index));
-        }
-    }
-    Ok(plain)
 }
 
 fn tso_cycle(program: &Program, witness: &Witness) -> Result<(), Invalid> {
@@ -203,7 +175,7 @@ fn unsafe_run<M: Machine>(
     witness: &Witness,
     machine: &M,
     kind: PatternKind,
-    memory: impl for<'s> Fn(&'s M::State) -> &'s Vec<i64>,
+    memory: impl Fn(&M::State) -> Vec<i64>,
     flushed: impl Fn(&M::State) -> bool,
 ) -> Result<(), Invalid> {
     let replay = Replay::new(machine, program, &witness.events, true);
@@ -232,9 +204,10 @@ fn unsafe_run<M: Machine>(
                 let state = &candidate.state;
                 let stuck = machine.steps(state).is_empty();
                 flushed(state)
+                    && machine.is_real(state)
                     && program.nevers.iter().any(|never| {
                         let locals = machine.locals(state);
-                        never_is_true(machine.code(), never, locals, memory(state), stuck)
+                        never_is_true(machine.code(), never, locals, &memory(state), stuck)
                     })
             };
             if states.iter().any(forbidden) {

@@ -180,6 +180,43 @@ pub fn ra_race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     })
 }
 
+/// A race on a `nonatomic` location under RA in which one access has happened, and the other one comes without knowing of it.
+pub fn ra_late_race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
+    let machine = Ra::new(program).map_err(|refused| Invalid::new(refused.message))?;
+    let events = &witness.events;
+    let replay = Replay::new(&machine, program, events, false);
+    let [store, late] = named::<2>(witness)?;
+    require(
+        store < late && late + 1 == events.len(),
+        "the late access must be the last event",
+    )?;
+    let location = events[late].location.as_ref();
+    let newest = (0..late).rfind(|&e| writes(&events[e]) && events[e].location.as_ref() == location);
+    require(newest == Some(store), "that is not the newest store")?;
+    let thread = replay.thread(late)?;
+    let before = replay.silently(replay.follow(replay.start(), late)?, &[thread])?;
+    any(&before, |candidate| {
+        let races = |step: &palisade_memory::Step| {
+            let right_kind = match events[late].kind {
+                EventKind::Store => step.written.is_some(),
+                EventKind::Load => step.written.is_none(),
+                _ => false,
+            };
+            right_kind
+                && step.kind == StepKind::Race
+                && step.written == events[late].value
+                && replay.is_at(&events[late], step)
+                && step.location.map(|l| &program.location(l).name) == location
+        };
+        let steps = machine.steps_of(&candidate.state, thread);
+        if steps.iter().any(|(step, _)| races(step)) {
+            Ok(())
+        } else {
+            Err(Invalid::at(late, "this does not race"))
+        }
+    })
+}
+
 /// Whether a racing access refers to a store that it could have read, or come behind, and has read its value.
 fn refers_rightly(program: &Program, events: &[Event], index: usize) -> Result<(), Invalid> {
     let event = &events[index];

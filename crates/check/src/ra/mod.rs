@@ -5,10 +5,12 @@
 //! switched off; the tests hold the two against each other, and both against brute force.
 //!
 //! `facts` says what is known before a search, `blocks` takes an `atomic` block as the read-modify-write that it is, `step` is what searches
-//! find, and `witness` turns it into an execution graph.
+//! find, and `witness` turns it into an execution graph. `runs` looks at all runs of a program that is not robust, for `safe`.
 
 pub(crate) mod blocks;
 pub(crate) mod facts;
+mod messages;
+mod runs;
 pub(crate) mod scm;
 pub(crate) mod sets;
 pub(crate) mod step;
@@ -20,6 +22,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use palisade_explore::Space;
+use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_lang::{Copies, Program, Span, Thread, ThreadId};
 use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
 use palisade_memory::witness::InitialName;
@@ -38,6 +41,9 @@ use witness::Replay;
 
 /// Said where orders were read as fences.
 const SEQCST_NOTE: &str = "every `seqcst` access was read as fence, access, fence";
+
+/// Said where a race is what is not safe.
+const RACE_NOTE: &str = "a race on `nonatomic` data has no meaning: whatever follows it may go wrong";
 
 /// Room for so many slots at first; it doubles when that is not enough.
 const FIRST_SLOTS: usize = 8;
@@ -177,7 +183,7 @@ impl<'a> Question<'a, '_> {
     }
 }
 
-/// Decides `safe` under RA as far as SC and robustness say: a robust program does under RA what it does under SC.
+/// Decides `safe` under RA: a robust program does under RA what it does under SC; of others all runs are looked at, as far as that gets.
 pub(crate) fn safe(
     program: &Program,
     options: &Options,
@@ -191,53 +197,91 @@ pub(crate) fn safe(
         timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
         ..options.clone()
     };
-    let mut under_sc = crate::safe::check(program, &question(Model::Sc, Criterion::Safe), control);
+    // Who waits in a deadlock of SC may go on under RA, with an old value: what such a `never` says is not asked of SC.
+    let deadlock = mentions_of_deadlock(program);
+    let mut same_meaning = program.clone();
+    same_meaning
+        .nevers
+        .retain(|never| never.deadlock() == Deadlock::Nowhere);
+    let asked_of_sc = question(Model::Sc, Criterion::Safe);
+    let mut under_sc = crate::safe::check(&same_meaning, &asked_of_sc, control);
     if under_sc.verdict == Verdict::Violated {
         // A program that has no meaning under RA has no verdict either.
         check_meaning(program, options)?;
         under_sc
             .notes
             .push("the run that shows it is possible under SC already".to_owned());
-        under_sc.witnesses = under_sc.witnesses.into_iter().map(sc_run_of_ra).collect();
+        for witness in &mut under_sc.witnesses {
+            sc_run_of_ra(witness);
+            runs::end_at_race(program, witness);
+        }
         return Ok(under_sc);
     }
-    let mut answer = robust(program, &question(Model::Ra, Criterion::Robust), control)?;
-    answer.stats.states += under_sc.stats.states;
-    answer.stats.transitions += under_sc.stats.transitions;
-    answer.stats.queries += under_sc.stats.queries;
-    answer.stats.wall = start.elapsed();
-    answer.stats.peak_memory_bytes = answer
-        .stats
-        .peak_memory_bytes
-        .max(under_sc.stats.peak_memory_bytes);
-    answer.verdict = match (answer.verdict, under_sc.verdict) {
-        (Verdict::Holds, Verdict::Holds) => {
+    let robust = robust(program, &question(Model::Ra, Criterion::Robust), control)?;
+    let mut total = under_sc.stats;
+    total.add(&robust.stats);
+    let mut settled = deadlock == Deadlock::Nowhere;
+    if robust.verdict == Verdict::Holds && deadlock == Deadlock::Needed {
+        // In a deadlock of RA nobody could go on under SC either.
+        let all = crate::safe::check(program, &question(Model::Sc, Criterion::Safe), control);
+        total.add(&all.stats);
+        settled = all.verdict == Verdict::Holds;
+    }
+    let race = robust.witnesses.iter().any(|w| w.pattern.is_some());
+    let mut answer = match (&robust.verdict, under_sc.verdict) {
+        (Verdict::Violated, _) if race => {
+            let mut raced = robust;
+            raced.notes.push(RACE_NOTE.to_owned());
+            for witness in &mut raced.witnesses {
+                witness.criterion = Criterion::Safe;
+            }
+            raced
+        }
+        (Verdict::Unknown(_), _) => robust,
+        (Verdict::Holds, Verdict::Unknown(why)) => Answer {
+            verdict: Verdict::Unknown(why),
+            ..robust
+        },
+        (Verdict::Holds, _) if settled => {
+            let mut answer = robust;
             answer.notes.push(
                 "the program is robust: under RA it does what it does under SC, and there it is safe"
                     .to_owned(),
             );
-            Verdict::Holds
+            answer
         }
-        (Verdict::Violated, _) => Verdict::Unknown(
-            "the program is safe under SC but not robust against RA: it has behaviours that SC does not have, \
-             and whether one of them is a violation is not decided"
-                .to_owned(),
-        ),
-        (Verdict::Unknown(why), _) | (_, Verdict::Unknown(why)) => Verdict::Unknown(why),
-        (Verdict::Holds, Verdict::Violated) => Verdict::Violated,
+        (Verdict::Holds | Verdict::Violated, _) => {
+            let accepted = check_meaning(program, options)?;
+            let mut answer = runs::check(&accepted, &question(Model::Ra, Criterion::Safe), control);
+            total.add(&answer.stats);
+            if options.seqcst_as_fences {
+                answer.notes.push(SEQCST_NOTE.to_owned());
+            }
+            answer
+        }
     };
+    total.wall = start.elapsed();
+    answer.stats = total;
     Ok(answer)
 }
 
 /// A run of SC is one of RA in which everything is read from, and stored after, the newest store.
-fn sc_run_of_ra(mut witness: Witness) -> Witness {
+fn sc_run_of_ra(witness: &mut Witness) {
     let mut newest: FxHashMap<String, EventRef> = FxHashMap::default();
+    // What the store of the block that is under way stands behind: further stores of it change that one.
+    let mut behind_block = None;
     for (index, event) in witness.events.iter_mut().enumerate() {
+        if !event.atomic {
+            behind_block = None;
+        }
         let Some(location) = &event.location else {
             continue;
         };
         let before = newest.get(location).copied();
-        let before = Some(before.unwrap_or(EventRef::Initial(InitialName::Init)));
+        let mut before = Some(before.unwrap_or(EventRef::Initial(InitialName::Init)));
+        if event.atomic && event.kind != EventKind::Load {
+            before = *behind_block.get_or_insert(before);
+        }
         match event.kind {
             EventKind::Load => event.rf = before,
             EventKind::Store => event.after = before,
@@ -249,7 +293,6 @@ fn sc_run_of_ra(mut witness: Witness) -> Witness {
         }
     }
     witness.model = Model::Ra;
-    witness
 }
 
 /// The program with its orders read as the options say, if it has a meaning under RA.

@@ -63,12 +63,7 @@ impl Context<'_, '_> {
 
     /// Counts what a search has taken.
     pub fn add(&mut self, answer: &Answer) {
-        let total = &mut self.total;
-        total.states += answer.stats.states;
-        total.transitions += answer.stats.transitions;
-        total.queries += answer.stats.queries;
-        total.pruned += answer.stats.pruned;
-        total.peak_memory_bytes = total.peak_memory_bytes.max(answer.stats.peak_memory_bytes);
+        self.total.add(&answer.stats);
     }
 
     /// Counts a round.

@@ -1,9 +1,9 @@
 //! What is asked of release/acquire: `robust`, `safe`.
 
 use super::{Runs, Visit, holds_everywhere};
-use palisade_lang::Program;
+use palisade_lang::{Never, Program};
 use palisade_memory::ra_graph::{Graph, RaGraph};
-use palisade_memory::{Machine, StepKind};
+use palisade_memory::{Machine, Step, StepKind, never_is_true};
 
 /// `robust` against RA (paper 003, Def. 4.9): every state of the program together with an execution graph that RA reaches
 /// (section 4.2: RAG; with `nonatomic` locations RAG+NA of section 6) is reached by SC too. That is so exactly if no race on a `nonatomic`
@@ -28,7 +28,8 @@ pub fn ra_robust(program: &Program) -> Option<bool> {
     })
 }
 
-/// Whether an error of the program (a failed `assert` included) is reached by no RA run. `never` is not looked at: it speaks of one memory.
+/// `safe` under RA: no run reaches an error of the program (a failed `assert` included), a race on a `nonatomic` location, or a state in which a
+/// `never` is true, where of each location the value counts that is last in modification order.
 pub fn ra_safe(program: &Program) -> Option<bool> {
     let machine = RaGraph::new(program).ok()?;
     holds_everywhere(machine.initial(), |state| {
@@ -36,10 +37,14 @@ pub fn ra_safe(program: &Program) -> Option<bool> {
             return Visit::TooLarge;
         }
         let steps = machine.steps(state);
-        if steps
-            .iter()
-            .any(|(step, _)| matches!(step.kind, StepKind::Error(_)))
-        {
+        let error = |(step, _): &(Step, _)| matches!(step.kind, StepKind::Error(_));
+        let memory = machine.newest(state);
+        let stuck = steps.is_empty() && !machine.is_dead_end(state);
+        let is_true = |never: &Never| {
+            never_is_true(machine.code(), never, &state.locals, &memory, stuck)
+        };
+        let forbidden = || program.nevers.iter().any(is_true) && machine.is_real(state);
+        if state.raced || steps.iter().any(error) || forbidden() {
             return Visit::Violated;
         }
         Visit::Next(steps.into_iter().map(|(_, next)| next).collect())

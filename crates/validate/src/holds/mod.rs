@@ -16,6 +16,7 @@ mod states;
 
 use crate::Invalid;
 use palisade_certificate::{Claim, Header, Orders, Proof, Reader, Sorter, Unusable, encode};
+use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_lang::Program;
 use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
 use palisade_memory::{Criterion, Model, Sc};
@@ -119,6 +120,11 @@ pub fn validate_certificate_within<R: BufRead>(
         (Model::Ra, Criterion::Robust | Criterion::Safe, Proof::Monitors) => {
             if let Some(refused) = refusal(program) {
                 return Err(Rejected::Unusable(refused.message));
+            }
+            // Who waits under SC may go on under RA, with an old value.
+            if safe && mentions_of_deadlock(program) == Deadlock::Otherwise {
+                let why = "a `never` may be true because there is no `deadlock`: SC does not tell";
+                return Err(Rejected::Unusable(why.to_owned()));
             }
             &monitors::Monitors::new(machine, safe)
         }
