@@ -66,6 +66,8 @@ pub enum Proof {
     Buffers(u32),
     /// States of SC with monitors for RA.
     Monitors,
+    /// States of RA: messages and views.
+    Messages,
     /// For any number of threads: ideals and a backward basis, of states of SC, with attacks or monitors where the criterion needs them.
     Basis,
 }
@@ -101,6 +103,7 @@ impl Claim {
             Proof::Attacks => "attacks".to_owned(),
             Proof::Buffers(exact) => format!("buffers {exact}"),
             Proof::Monitors => "monitors".to_owned(),
+            Proof::Messages => "messages".to_owned(),
             Proof::Basis => "basis".to_owned(),
         };
         format!(
@@ -141,6 +144,7 @@ impl Claim {
                 "states" => Proof::States,
                 "attacks" => Proof::Attacks,
                 "monitors" => Proof::Monitors,
+                "messages" => Proof::Messages,
                 "basis" => Proof::Basis,
                 other => Proof::Buffers(other.strip_prefix("buffers ")?.parse().ok()?),
             },

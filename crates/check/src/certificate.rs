@@ -49,7 +49,7 @@ pub enum NoCertificate {
 }
 
 /// Takes the states of a certificate, in no particular order.
-type Take<'t> = dyn FnMut(&[i64]) -> io::Result<()> + 't;
+pub(crate) type Take<'t> = dyn FnMut(&[i64]) -> io::Result<()> + 't;
 
 /// Walks without any reduction and hands every state to `take`, in no particular order. What the states show.
 pub fn certificate(
@@ -105,19 +105,13 @@ pub fn certificate(
             all: false,
             ..options.clone()
         };
-        let answer = crate::ra::robust(program, &robust, control).map_err(NoCertificate::Refused)?;
+        let answer =
+            crate::ra::robust(program, &robust, control).map_err(NoCertificate::Refused)?;
         let by_sc = mentions_of_deadlock(program) != Deadlock::Otherwise;
         match answer.verdict {
             Verdict::Holds if by_sc => {}
             Verdict::Unknown(reason) => return Err(NoCertificate::Unfinished(reason)),
-            Verdict::Holds | Verdict::Violated => {
-                return Err(NoCertificate::Refused(Refusal {
-                    message: "there is a certificate for `safe` under `ra` only where a program is robust \
-                              and no `never` is true because there is no `deadlock`"
-                        .to_owned(),
-                    span: None,
-                }));
-            }
+            Verdict::Holds | Verdict::Violated => claim.proof = Proof::Messages,
         }
     }
     let options = Options {
@@ -133,6 +127,7 @@ pub fn certificate(
         // `Claim::new` says nothing of the kind: it is for any number of threads.
         Proof::Basis => {}
         Proof::Monitors => crate::ra::unreduced::states(program, &options, control, take)?,
+        Proof::Messages => crate::ra::runs::states(program, &options, control, take)?,
     }
     Ok(claim)
 }
@@ -146,7 +141,7 @@ pub(crate) fn violated() -> NoCertificate {
 }
 
 /// Whether a walk has seen everything, and nothing wrong.
-fn finished(outcome: &Outcome, answer: Answer) -> Result<(), NoCertificate> {
+pub(crate) fn finished(outcome: &Outcome, answer: Answer) -> Result<(), NoCertificate> {
     match answer.verdict {
         Verdict::Unknown(reason) => Err(NoCertificate::Unfinished(reason)),
         _ if outcome.findings.is_empty() => Ok(()),
@@ -270,7 +265,7 @@ impl Observer for Nothing {
 }
 
 /// Hands over the rows that `put` can write as numbers.
-fn hand_over(
+pub(crate) fn hand_over(
     outcome: &Outcome,
     take: &mut Take<'_>,
     mut put: impl FnMut(&[u32], &mut Vec<i64>) -> Option<()>,

@@ -1,6 +1,8 @@
 //! Robustness against release/acquire: by hand, against brute force, and with every reduction switched off.
 
-use palisade_check::{Answer, Control, Criterion, Model, Options, Progress, Reductions, Verdict, check};
+use palisade_check::{
+    Answer, Control, Criterion, Model, Options, Progress, Reductions, Verdict, check,
+};
 use palisade_lang::Program;
 use palisade_testkit::oracle::{ra_robust, ra_safe};
 use palisade_testkit::{Shape, compare, program};

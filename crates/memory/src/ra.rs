@@ -54,10 +54,18 @@ pub struct Message {
 /// The access of an `atomic` block.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Block {
-    location: LocationId,
+    /// Where: a block accesses one location.
+    pub location: LocationId,
     /// The timestamp of the message whose value the block sees: the one that it read, or its own.
-    time: usize,
-    written: bool,
+    pub time: usize,
+    /// Whether it is its own.
+    pub written: bool,
+}
+
+impl Block {
+    fn has_written(&self, location: LocationId) -> bool {
+        self.written && self.location == location
+    }
 }
 
 fn join(view: &mut View, other: &View) {
@@ -181,7 +189,7 @@ impl<'p> Ra<'p> {
     /// The timestamps that the thread may read (or overwrite).
     fn choices(&self, state: &State, at: &At<'_>, location: LocationId) -> Vec<usize> {
         match &state.block {
-            Some(block) if at.atomic => vec![block.time],
+            Some(block) if at.atomic && block.location == location => vec![block.time],
             _ => {
                 let first = state.views[at.thread][location.index()];
                 (first..state.messages[location.index()].len()).collect()
@@ -264,7 +272,8 @@ impl<'p> Ra<'p> {
     ) -> Option<(Step, State)> {
         step.message = Some(after_id);
         let place = location.index();
-        if at.atomic && next.block.as_ref().is_some_and(|block| block.written) {
+        let block = next.block.as_ref().filter(|_| at.atomic);
+        if block.is_some_and(|block| block.has_written(location)) {
             next.messages[place][time].value = value;
             step.message = Some(next.messages[place][time - 1].id);
             step.made = Some(next.messages[place][time].id);

@@ -19,8 +19,7 @@ pub use holds::{Certified, Rejected, validate_certificate, validate_certificate_
 use palisade_lang::{Copies, Program};
 use palisade_memory::ra_accepts::with_seqcst_fences;
 use palisade_memory::{
-    Criterion, Machine, Model, PatternKind, Ra, Sc, Tso, Witness,
-    never_is_true,
+    Criterion, Machine, Model, PatternKind, Ra, Sc, Tso, Witness, never_is_true,
 };
 use replay::{Candidate, Replay};
 pub use states::states;
@@ -109,12 +108,26 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         }
         (Model::Sc, Criterion::Safe, Some(kind)) => {
             let machine = Sc::new(&program);
-            unsafe_run(&program, witness, &machine, kind, |s| s.memory.clone(), |_| true)
+            unsafe_run(
+                &program,
+                witness,
+                &machine,
+                kind,
+                |s| s.memory.clone(),
+                |_| true,
+            )
         }
         (Model::Tso, Criterion::Safe, Some(kind)) => {
             let machine = Tso::new(&program);
             let flushed = palisade_memory::tso::State::is_flushed;
-            unsafe_run(&program, witness, &machine, kind, |s| s.memory.clone(), flushed)
+            unsafe_run(
+                &program,
+                witness,
+                &machine,
+                kind,
+                |s| s.memory.clone(),
+                flushed,
+            )
         }
         (Model::Ra, Criterion::Safe, Some(PatternKind::Race)) => {
             let meant = with_seqcst_fences(&program);

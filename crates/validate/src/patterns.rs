@@ -191,7 +191,8 @@ pub fn ra_late_race(program: &Program, witness: &Witness) -> Result<(), Invalid>
         "the late access must be the last event",
     )?;
     let location = events[late].location.as_ref();
-    let newest = (0..late).rfind(|&e| writes(&events[e]) && events[e].location.as_ref() == location);
+    let newest =
+        (0..late).rfind(|&e| writes(&events[e]) && events[e].location.as_ref() == location);
     require(newest == Some(store), "that is not the newest store")?;
     let thread = replay.thread(late)?;
     let before = replay.silently(replay.follow(replay.start(), late)?, &[thread])?;

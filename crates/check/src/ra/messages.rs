@@ -177,6 +177,30 @@ impl Messages {
         self.block = None;
     }
 
+    /// Appends them as numbers.
+    pub fn put(&self, out: &mut Vec<i64>) {
+        let known = |knowledge: &Knowledge, out: &mut Vec<i64>| {
+            out.extend(knowledge.iter().map(|&entry| i64::from(entry)));
+        };
+        for of_location in &self.of {
+            out.push(of_location.len() as i64);
+            for message in of_location {
+                out.extend([message.value, i64::from(message.joined)]);
+                known(&message.knows, out);
+            }
+        }
+        for knowledge in self.known.iter().chain([&self.fence]) {
+            known(knowledge, out);
+        }
+        match self.block {
+            None => out.push(0),
+            Some(block) => {
+                let numbers = [1, block.location, block.at, u32::from(block.written)];
+                out.extend(numbers.map(i64::from));
+            }
+        }
+    }
+
     /// Forgets what makes no difference. `accesses` says whether a thread may still access a location, `acts` whether it may still do anything,
     /// `nonatomic` whether a location is. How many of the oldest messages of each location are gone.
     pub fn forget(
@@ -277,27 +301,8 @@ impl Pool {
     pub fn keep_numbers(&self, out: &mut Vec<i64>) {
         let table = self.0.read().unwrap_or_else(|e| e.into_inner());
         out.push(table.met.len() as i64);
-        let keep = |knowledge: &Knowledge, out: &mut Vec<i64>| {
-            out.extend(knowledge.iter().map(|&entry| i64::from(entry)));
-        };
         for messages in &table.met {
-            for of_location in &messages.of {
-                out.push(of_location.len() as i64);
-                for message in of_location {
-                    out.extend([message.value, i64::from(message.joined)]);
-                    keep(&message.knows, out);
-                }
-            }
-            for known in messages.known.iter().chain([&messages.fence]) {
-                keep(known, out);
-            }
-            match messages.block {
-                None => out.push(0),
-                Some(block) => {
-                    let numbers = [1, block.location, block.at, u32::from(block.written)];
-                    out.extend(numbers.map(i64::from));
-                }
-            }
+            messages.put(out);
         }
     }
 

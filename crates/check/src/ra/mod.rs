@@ -10,7 +10,7 @@
 pub(crate) mod blocks;
 pub(crate) mod facts;
 mod messages;
-mod runs;
+pub(crate) mod runs;
 pub(crate) mod scm;
 pub(crate) mod sets;
 pub(crate) mod step;
@@ -43,7 +43,8 @@ use witness::Replay;
 const SEQCST_NOTE: &str = "every `seqcst` access was read as fence, access, fence";
 
 /// Said where a race is what is not safe.
-const RACE_NOTE: &str = "a race on `nonatomic` data has no meaning: whatever follows it may go wrong";
+const RACE_NOTE: &str =
+    "a race on `nonatomic` data has no meaning: whatever follows it may go wrong";
 
 /// Room for so many slots at first; it doubles when that is not enough.
 const FIRST_SLOTS: usize = 8;

@@ -7,12 +7,16 @@
 use std::cmp::Ordering;
 
 use palisade_explore::{Finding, Space, Successors};
-use palisade_lang::{Location, LocationId, Op, Order, PointId, Program, ProgramError, Thread, Value};
+use palisade_lang::{
+    Location, LocationId, Op, Order, PointId, Program, ProgramError, Thread, Value,
+};
 use palisade_memory::witness::InitialName;
 use palisade_memory::{Event, EventKind, EventRef, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, Effect, Footprint, LocalId, Status, View};
 
+use super::check_meaning;
 use super::messages::{Messages, Pool, Written};
+use crate::certificate::{NoCertificate, Take, finished, hand_over, put_state};
 use crate::checkpoint::Kept;
 use crate::run::event_at;
 use crate::safe::{ERROR, never_in_words};
@@ -37,10 +41,10 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     let space = RaSpace {
         frame: &frame,
         pool: Pool::default(),
+        forgets: true,
     };
     let endless = program.threads.iter().any(writes_in_a_loop);
-    let most = (endless && options.timeout.is_none()).then_some(MOST_STATES);
-    let most = most.into_iter().chain(options.most_states).min();
+    let most = most_states(endless, options);
     let (outcome, mut answer) = search_within(&space, options, control, most);
     if let Verdict::Unknown(reason) = &mut answer.verdict {
         let with = if endless {
@@ -56,6 +60,37 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
         answer.notes.push(note.to_owned());
     }
     answer
+}
+
+fn most_states(endless: bool, options: &Options) -> Option<u64> {
+    let most = (endless && options.timeout.is_none()).then_some(MOST_STATES);
+    most.into_iter().chain(options.most_states).min()
+}
+
+/// Walks without forgetting anything and hands every state to `take`, for a certificate.
+pub(crate) fn states(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    take: &mut Take<'_>,
+) -> Result<(), NoCertificate> {
+    let program = check_meaning(program, options).map_err(NoCertificate::Refused)?;
+    let frame = Frame::new(&program, &options.reductions);
+    let space = RaSpace {
+        frame: &frame,
+        pool: Pool::default(),
+        forgets: false,
+    };
+    let endless = program.threads.iter().any(writes_in_a_loop);
+    let most = most_states(endless, options);
+    let (outcome, answer) = search_within(&space, options, control, most);
+    finished(&outcome, answer)?;
+    let mut view = frame.threads.view();
+    hand_over(&outcome, take, |row, numbers| {
+        put_state(&frame, &mut view, row, None, numbers)?;
+        space.pool.get(row[space.component()]).put(numbers);
+        Some(())
+    })
 }
 
 /// Whether there is a loop with something in it that adds a message.
@@ -87,6 +122,8 @@ fn writes_in_a_loop(thread: &Thread) -> bool {
 struct RaSpace<'f, 'p> {
     frame: &'f Frame<'p>,
     pool: Pool,
+    /// Whether what makes no difference is forgotten.
+    forgets: bool,
 }
 
 struct RaWorker<'t> {
@@ -304,6 +341,9 @@ impl RaSpace<'_, '_> {
     fn forget(&self, view: &mut View<'_>, row: &[u32], messages: &mut Messages) -> Vec<usize> {
         let frame = self.frame;
         let program = frame.program();
+        if !self.forgets {
+            return vec![0; program.locations.len()];
+        }
         let futures: Vec<Option<u64>> = (0..frame.thread_count())
             .map(|i| {
                 let (code, local) = (frame.codes[i], LocalId(row[i]));
@@ -521,9 +561,9 @@ fn witness(space: &RaSpace<'_, '_>, finding: &Finding) -> Witness {
         let mut chosen = None;
         for turn in space.turns(&messages, instance, taken.kind, atomic) {
             let nexts = match &turn {
-                Turn::Step { read, .. } => view
-                    .resume(code, local, action, read.unwrap_or(0))
-                    .to_vec(),
+                Turn::Step { read, .. } => {
+                    view.resume(code, local, action, read.unwrap_or(0)).to_vec()
+                }
                 Turn::Error(_) | Turn::Race { .. } => vec![local],
             };
             if let Some(next) = nexts.get(left) {

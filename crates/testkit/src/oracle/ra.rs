@@ -40,9 +40,8 @@ pub fn ra_safe(program: &Program) -> Option<bool> {
         let error = |(step, _): &(Step, _)| matches!(step.kind, StepKind::Error(_));
         let memory = machine.newest(state);
         let stuck = steps.is_empty() && !machine.is_dead_end(state);
-        let is_true = |never: &Never| {
-            never_is_true(machine.code(), never, &state.locals, &memory, stuck)
-        };
+        let is_true =
+            |never: &Never| never_is_true(machine.code(), never, &state.locals, &memory, stuck);
         let forbidden = || program.nevers.iter().any(is_true) && machine.is_real(state);
         if state.raced || steps.iter().any(error) || forbidden() {
             return Visit::Violated;

@@ -10,16 +10,17 @@ mod buffers;
 mod copies;
 mod helpers;
 mod listeners;
+mod messages;
 mod monitors;
 mod patterns;
 mod states;
 
 use crate::Invalid;
 use palisade_certificate::{Claim, Header, Orders, Proof, Reader, Sorter, Unusable, encode};
-use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_lang::Program;
+use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
-use palisade_memory::{Criterion, Model, Sc};
+use palisade_memory::{Criterion, Model, Ra, Sc};
 use std::cmp::Ordering;
 use std::io::BufRead;
 
@@ -127,6 +128,10 @@ pub fn validate_certificate_within<R: BufRead>(
                 return Err(Rejected::Unusable(why.to_owned()));
             }
             &monitors::Monitors::new(machine, safe)
+        }
+        (Model::Ra, Criterion::Safe, Proof::Messages) => {
+            let machine = Ra::new(program);
+            &messages::Messages::new(machine.map_err(|r| Rejected::Unusable(r.message))?)
         }
         _ => {
             return Err(Rejected::Unusable(format!(
