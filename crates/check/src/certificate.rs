@@ -11,6 +11,7 @@ use palisade_certificate::{Claim, Locations, Orders, Proof};
 use palisade_explore::{Outcome, Successors};
 use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_lang::{Program, RegisterId};
+use palisade_memory::ra_accepts::blocks_end;
 use palisade_threads::{LocalId, View};
 
 use crate::reach::{Beyond, Buffer, Buffers, TsoSpace};
@@ -107,7 +108,7 @@ pub fn certificate(
         };
         let answer =
             crate::ra::robust(program, &robust, control).map_err(NoCertificate::Refused)?;
-        let by_sc = mentions_of_deadlock(program) != Deadlock::Otherwise;
+        let by_sc = blocks_end(program) && mentions_of_deadlock(program) != Deadlock::Otherwise;
         match answer.verdict {
             Verdict::Holds if by_sc => {}
             Verdict::Unknown(reason) => return Err(NoCertificate::Unfinished(reason)),

@@ -1,8 +1,10 @@
 //! Which programs release/acquire has a meaning for: the orders of accesses, and the `atomic` blocks that are read-modify-writes.
 
 use palisade_lang::{
-    Address, LocationId, Op, Order, Point, PointId, Program, RegisterId, Span, Thread, Transition,
+    Address, Expr, LocationId, Op, Order, Point, PointId, Program, RegisterExpr, RegisterId,
+    RmwAction, Span, Thread, Transition, UnaryOp,
 };
+use std::collections::HashSet;
 
 /// Why a program has no meaning under RA.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,6 +156,55 @@ fn walk_block<'t>(
             if visit(transition) {
                 todo.push(transition.to);
             }
+        }
+    }
+}
+
+/// Whether every `atomic` block that is entered comes to its end, as far as the text tells: nothing in it waits, and it has no loop.
+///
+/// A block that does not end keeps all others from moving. Under SC it has read the newest value; under RA it may have read an old one, so that
+/// others had come further before. So even a robust program may then be in states in which it is under SC never.
+pub fn blocks_end(program: &Program) -> bool {
+    program.threads.iter().all(|thread| {
+        let mut begins = thread
+            .transitions
+            .iter()
+            .filter(|t| matches!(t.op, Op::AtomicBegin));
+        begins.all(|begin| {
+            let inside = transitions_of_block(thread, begin.to);
+            !inside.iter().any(|t| may_wait(thread, t)) && !has_loop(&inside)
+        })
+    })
+}
+
+fn may_wait(thread: &Thread, transition: &Transition) -> bool {
+    match &transition.op {
+        Op::Wait { .. } => true,
+        Op::Rmw { action, .. } => matches!(action, RmwAction::BlockingCompareAndSwap { .. }),
+        Op::Assume(condition) => {
+            // The two ways of a branch: one of them is always open.
+            let is_other = |other: &Transition| match &other.op {
+                Op::Assume(other) => {
+                    let negated = |a: &RegisterExpr, b: &RegisterExpr| matches!(a, Expr::Unary(UnaryOp::Not, inner) if **inner == *b);
+                    negated(other, condition) || negated(condition, other)
+                }
+                _ => false,
+            };
+            !thread.outgoing(transition.from).iter().any(is_other)
+        }
+        _ => false,
+    }
+}
+
+/// Whether these instructions go round in a circle: then some are left when those that lead nowhere are taken away, again and again.
+fn has_loop(transitions: &[&Transition]) -> bool {
+    let mut left = transitions.to_vec();
+    loop {
+        let before = left.len();
+        let begins: HashSet<PointId> = left.iter().map(|t| t.from).collect();
+        left.retain(|t| begins.contains(&t.to));
+        if left.len() == before {
+            return before > 0;
         }
     }
 }

@@ -24,7 +24,7 @@ use std::time::Instant;
 use palisade_explore::Space;
 use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_lang::{Copies, Program, Span, Thread, ThreadId};
-use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
+use palisade_memory::ra_accepts::{blocks_end, refusal, with_seqcst_fences};
 use palisade_memory::witness::InitialName;
 use palisade_memory::{EventKind, EventRef, Witness};
 use palisade_threads::View;
@@ -221,8 +221,9 @@ pub(crate) fn safe(
     let robust = robust(program, &question(Model::Ra, Criterion::Robust), control)?;
     let mut total = under_sc.stats;
     total.add(&robust.stats);
-    let mut settled = deadlock == Deadlock::Nowhere;
-    if robust.verdict == Verdict::Holds && deadlock == Deadlock::Needed {
+    let same_states = blocks_end(program);
+    let mut settled = same_states && deadlock == Deadlock::Nowhere;
+    if robust.verdict == Verdict::Holds && same_states && deadlock == Deadlock::Needed {
         // In a deadlock of RA nobody could go on under SC either.
         let all = crate::safe::check(program, &question(Model::Sc, Criterion::Safe), control);
         total.add(&all.stats);

@@ -19,7 +19,7 @@ use crate::Invalid;
 use palisade_certificate::{Claim, Header, Orders, Proof, Reader, Sorter, Unusable, encode};
 use palisade_lang::Program;
 use palisade_lang::never::{Deadlock, mentions_of_deadlock};
-use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
+use palisade_memory::ra_accepts::{blocks_end, refusal, with_seqcst_fences};
 use palisade_memory::{Criterion, Model, Ra, Sc};
 use std::cmp::Ordering;
 use std::io::BufRead;
@@ -123,8 +123,10 @@ pub fn validate_certificate_within<R: BufRead>(
                 return Err(Rejected::Unusable(refused.message));
             }
             // Who waits under SC may go on under RA, with an old value.
-            if safe && mentions_of_deadlock(program) == Deadlock::Otherwise {
-                let why = "a `never` may be true because there is no `deadlock`: SC does not tell";
+            let by_sc = mentions_of_deadlock(program) != Deadlock::Otherwise && blocks_end(program);
+            if safe && !by_sc {
+                let why = "a `never` may be true because there is no `deadlock`, or a block may not end: \
+                           then SC does not tell what RA does";
                 return Err(Rejected::Unusable(why.to_owned()));
             }
             &monitors::Monitors::new(machine, safe)
