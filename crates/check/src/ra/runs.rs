@@ -440,7 +440,8 @@ impl<'f> Space for RaSpace<'f, '_> {
                         Turn::Race { .. } => out.report_step(label(), RACE | instruction),
                         Turn::Step { read, messages, .. } => {
                             let nexts = view.resume(code, local, action, read.unwrap_or(0));
-                            for after in nexts.to_vec() {
+                            let nexts = nexts.to_vec();
+                            for after in nexts {
                                 next.clear();
                                 next.extend_from_slice(row);
                                 next[instance] = after.0;
