@@ -414,4 +414,8 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
     fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
         self.frame.compare(a, b)
     }
+
+    fn may_lead(&self, from: &[u32], to: &[u32]) -> bool {
+        self.frame.may_lead(from, to)
+    }
 }

@@ -301,6 +301,13 @@ impl<'p> Frame<'p> {
         (0..self.codes.len()).find(|&i| view.is_atomic(self.codes[i], LocalId(row[i])))
     }
 
+    /// Whether a step under SC may lead from one row to another, as far as memory tells: it writes at most one location.
+    pub fn may_lead(&self, from: &[u32], to: &[u32]) -> bool {
+        let memory = self.codes.len()..self.width();
+        let both = from[memory.clone()].iter().zip(&to[memory]);
+        both.filter(|(from, to)| from != to).count() <= 1
+    }
+
     /// An order of rows by what they mean, for the threads' and the memory's components.
     pub fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
         let mut at = 0;
@@ -309,6 +316,10 @@ impl<'p> Frame<'p> {
             let by_content =
                 |x: &u32, y: &u32| self.threads.compare_locals(code, LocalId(*x), LocalId(*y));
             let length = self.group_of[at].map_or(1, |group| self.groups[group].len());
+            if a[at..at + length] == b[at..at + length] {
+                at += length;
+                continue;
+            }
             let mut left = a[at..at + length].to_vec();
             let mut right = b[at..at + length].to_vec();
             left.sort_by(by_content);

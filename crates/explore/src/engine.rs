@@ -33,6 +33,8 @@ const PARALLEL: u64 = 128;
 const HIRE: u64 = 4096;
 /// With this many states, the packing is fitted to what was seen.
 const FIT: u64 = 1 << 16;
+/// Bits of a state before that, as far as they are enough for all components.
+const GENEROUS: usize = 192;
 /// From this many states on, memory is dearer than the time for another change of the packing.
 const MANY: u64 = 1 << 22;
 /// From this many states on, what was sent lately is remembered, to send less.
@@ -188,7 +190,7 @@ impl<'a, S: Space> Engine<'a, S> {
     pub(crate) fn new(space: &'a S, jobs: usize, limits: &Limits<'a>, stop_at_first: bool) -> Self {
         let width = space.width();
         // Begin generously: a change of packing is cheap only in bulk. It is fitted later.
-        let generous = (64 / width.max(1)).clamp(1, 8) as u32;
+        let generous = (GENEROUS / width.max(1)).clamp(1, 8) as u32;
         let layout = Arc::new(Layout::new(&vec![generous; width]));
         let slot = |number| Alone(Mutex::new(Shard::new(Arc::clone(&layout), number)));
         Engine {

@@ -54,6 +54,9 @@ pub(crate) fn hash_of(key: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
+/// A word holds no more components; choosing among all would take too long where there are thousands.
+const CHOICE: usize = u64::BITS as usize;
+
 /// Chooses components that together fill a word as well as possible: only the last word is cut to what
 /// is used, so what is unused in the others is lost.
 fn fill_word(components: &[usize], bits: &[u32]) -> Vec<usize> {
@@ -92,12 +95,13 @@ impl Layout {
             })
             .collect();
         // A component without bits stays where it is, and is always 0.
-        let mut left: Vec<usize> = (0..bits.len()).filter(|&i| bits[i] > 0).collect();
+        let mut rest = (0..bits.len()).filter(|&i| bits[i] > 0);
+        let mut left: Vec<usize> = rest.by_ref().take(CHOICE).collect();
         let mut words = 0;
         let bytes = loop {
-            // A word holds no more than 64 components; choosing among all would take too long where there are thousands.
-            let chosen = fill_word(&left[..left.len().min(64)], bits);
+            let chosen = fill_word(&left, bits);
             left.retain(|component| !chosen.contains(component));
+            left.extend(rest.by_ref().take(CHOICE - left.len()));
             let mut used = 0;
             for component in chosen {
                 fields[component].bit = words as u32 * u64::BITS + used;
@@ -114,6 +118,11 @@ impl Layout {
             words,
             bytes,
         }
+    }
+
+    /// A layout for rows that are kept as they are: nothing is ever packed by it.
+    pub(crate) fn unused(width: usize) -> Layout {
+        Layout::new(&vec![0; width])
     }
 
     /// Words of a state that is being worked on.

@@ -120,8 +120,7 @@ pub(crate) fn find<S: Space>(
             reader: Reader::new(width),
         })
         .collect();
-    // Rows and labels are kept as they are, so it does not matter how they would be packed.
-    let layout = Layout::new(&vec![32; width]);
+    let layout = Layout::unused(width);
     let mut paths: Vec<Path> = best
         .iter()
         .map(|(_, best)| Path {
@@ -314,6 +313,10 @@ fn search_part<S: Space>(
             return Err(Cancelled);
         }
         reader.read(states, span.clone(), |row| {
+            let leads = |target: &Box<[u32]>| space.may_lead(row, target);
+            if index.is_empty() && !targets.iter().any(leads) {
+                return;
+            }
             // The only target has a predecessor that is better than this row would be.
             match &found[..] {
                 [Some((best, _))] if space.compare(best, row).is_lt() => return,

@@ -449,9 +449,10 @@ impl Shard {
         let mut buckets = u64::from(table.buckets);
         while Table::room(buckets) < need {
             buckets += match buckets.cmp(&u64::from(SMALL)) {
-                Ordering::Less if buckets >= 8 => buckets * 3,
+                Ordering::Less if buckets > 0 => buckets * 3,
                 Ordering::Equal => u64::from(table.first_growth),
-                Ordering::Less | Ordering::Greater => buckets.max(2),
+                Ordering::Less => 2,
+                Ordering::Greater => buckets,
             };
         }
         // 26 bits of index leave 6 for the tag; with 64 shards that is 4 billion states.

@@ -36,6 +36,12 @@ pub trait Space: Sync {
     /// several walking threads. So the numbers themselves must not decide; if they are fixed
     /// beforehand, `a.cmp(b)` is right.
     fn compare(&self, a: &[u32], b: &[u32]) -> Ordering;
+
+    /// Whether a step may lead from one row to another, as far as can be told without expanding. A way to a finding is found by expanding
+    /// whole levels again, but for the rows from which no step can be on it.
+    fn may_lead(&self, _from: &[u32], _to: &[u32]) -> bool {
+        true
+    }
 }
 
 /// Where a [`Space`] puts the successors of a row and what is wrong with it.
@@ -56,8 +62,7 @@ pub fn for_each_successor<S: Space>(
     mut visit: impl FnMut(u64, &[u32]),
 ) {
     let mut emitted = Emitted::that_keeps();
-    // Rows are kept as they are, so it does not matter how they would be packed.
-    let layout = Layout::new(&vec![32; row.len()]);
+    let layout = Layout::unused(row.len());
     let mut out = Successors::new(row, &[], 0, &layout, &mut emitted);
     space.expand(worker, row, &mut out);
     for (label, successor) in emitted
@@ -166,6 +171,30 @@ impl Emitted {
     }
 }
 
+/// Patches a packed row `from` into `to`; none if a number does not fit. A step changes little: most of a row is compared, not packed.
+#[inline]
+fn patch_differences(
+    layout: &Layout,
+    from: &[u32],
+    to: &[u32],
+    words: &mut [u64],
+    key: &mut u64,
+) -> Option<()> {
+    // So many are compared at once.
+    const LANES: usize = 8;
+    for (piece, (old, new)) in from.chunks(LANES).zip(to.chunks(LANES)).enumerate() {
+        if old.iter().zip(new).fold(0, |d, (a, b)| d | (a ^ b)) == 0 {
+            continue;
+        }
+        for (i, (old, new)) in old.iter().zip(new).enumerate() {
+            if old != new {
+                *key = layout.patch(words, *key, piece * LANES + i, *new)?;
+            }
+        }
+    }
+    Some(())
+}
+
 impl<'a> Successors<'a> {
     /// Successors of `row`, whose packed form is `base` and whose key is `key`; or initial rows, if both
     /// are empty.
@@ -203,14 +232,18 @@ impl<'a> Successors<'a> {
             return;
         }
         let (first, words) = self.out.record(self.layout.words());
-        words.fill(0);
-        match self.layout.pack(row, words) {
-            Some(key) => *first = key,
-            None => {
-                for (component, (&number, bits)) in row.iter().zip(self.layout.bits()).enumerate() {
-                    if bits_of(number) > bits {
-                        self.out.note_too_large(row.len(), component, number);
-                    }
+        let fits = if self.base.is_empty() {
+            words.fill(0);
+            self.layout.pack(row, words).map(|key| *first = key)
+        } else {
+            words.copy_from_slice(self.base);
+            *first = self.key;
+            patch_differences(self.layout, self.row, row, words, first)
+        };
+        if fits.is_none() {
+            for (component, (&number, bits)) in row.iter().zip(self.layout.bits()).enumerate() {
+                if bits_of(number) > bits {
+                    self.out.note_too_large(row.len(), component, number);
                 }
             }
         }

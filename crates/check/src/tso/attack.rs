@@ -775,6 +775,11 @@ impl<'f> Space for AttackSpace<'f, '_> {
                 };
                 x.0.cmp(&y.0).then_with(locals)
             };
+            let same = |from: usize| a[from..from + length] == b[from..from + length];
+            if same(at) && same(layout.roles + at) {
+                at += length;
+                continue;
+            }
             let members = |row: &[u32]| {
                 let mut members: Vec<(u32, u32)> = (at..at + length)
                     .map(|i| (row[layout.roles + i], row[i]))
@@ -803,5 +808,11 @@ impl<'f> Space for AttackSpace<'f, '_> {
             }
         }
         a[layout.levels..].cmp(&b[layout.levels..])
+    }
+
+    fn may_lead(&self, from: &[u32], to: &[u32]) -> bool {
+        // An attack that has begun stays the same attack.
+        let target = self.layout.target;
+        (from[target] == 0 || from[target] == to[target]) && self.frame.may_lead(from, to)
     }
 }
