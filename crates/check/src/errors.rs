@@ -2,12 +2,15 @@
 
 use palisade_lang::{Address, BinaryOp, Expr, Op, Program, RegisterExpr, RegisterId, RmwAction};
 
+use crate::tso::values::{Possible, address_of, possible_values};
 use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Reductions, Verdict};
 
 /// Who does not ask for errors does not want to wait for them: they are looked for among so many states where the program has assertions, …
 const MOST_STATES: u64 = 20_000;
 /// … and among so many where it only has computed addresses, divisions or shifts, which seldom go wrong.
 const FEW_STATES: u64 = 1_000;
+/// In longer programs they are looked for without first asking which values there may be.
+const MOST_INSTRUCTIONS: usize = 2_000;
 
 /// Mentions in an answer that an assertion of the program can fail, or another error of it can be reached, under SC.
 ///
@@ -22,7 +25,7 @@ pub fn mention_errors(
     let asserts = |op: &Op| matches!(op, Op::Assert(_));
     let most_states = match () {
         () if has(program, asserts) => MOST_STATES,
-        () if has(program, op_can) => FEW_STATES,
+        () if has(program, op_can) && may_go_wrong(program) => FEW_STATES,
         () => return,
     };
     if mentioned || options.criterion == Criterion::Safe {
@@ -49,34 +52,74 @@ fn has(program: &Program, such: impl Fn(&Op) -> bool) -> bool {
     transitions.any(|transition| such(&transition.op))
 }
 
-/// Whether it can go wrong.
-fn op_can(op: &Op) -> bool {
-    match op {
-        Op::Assert(_) => true,
-        Op::Assign(_, value) | Op::Assume(value) => value_can(value),
-        Op::Load { address, .. } => address_can(address),
-        Op::Store { address, value, .. } | Op::Wait { address, value, .. } => {
-            address_can(address) || value_can(value)
+/// Whether some instruction may go wrong, by the values that registers may hold: no walk is needed where addresses are always in range.
+fn may_go_wrong(program: &Program) -> bool {
+    let length: usize = program.threads.iter().map(|t| t.transitions.len()).sum();
+    // A walk of so few states takes no longer than looking at the values of a long program.
+    if length > MOST_INSTRUCTIONS {
+        return true;
+    }
+    let possible = possible_values(program);
+    let instances = program.instances();
+    instances.iter().enumerate().any(|(index, instance)| {
+        let mut transitions = program.thread(instance.thread).transitions.iter();
+        transitions.any(|transition| {
+            let op = &transition.op;
+            values_can(op)
+                || address_of(op)
+                    .is_some_and(|address| may_miss(program, &possible, index, address))
+        })
+    })
+}
+
+/// Whether an address of a running thread may be that of no location.
+fn may_miss(
+    program: &Program,
+    possible: &Possible,
+    instance: usize,
+    address: &Address<RegisterId>,
+) -> bool {
+    match address {
+        Address::Direct(_) => false,
+        Address::Element { length, index, .. } => {
+            value_can(index)
+                || possible.evaluate(instance, index).is_none_or(|values| {
+                    let range = 0..i64::from(*length);
+                    !values.iter().all(|value| range.contains(value))
+                })
         }
-        Op::Rmw {
-            address, action, ..
-        } => {
-            address_can(address)
-                || match action {
-                    RmwAction::CompareAndSwap { expected, desired }
-                    | RmwAction::BlockingCompareAndSwap { expected, desired } => {
-                        value_can(expected) || value_can(desired)
-                    }
-                    RmwAction::Fetch(op, value) => partial(*op) || value_can(value),
-                    RmwAction::Exchange(value) => value_can(value),
-                }
+        Address::Pointer(pointer) => {
+            value_can(pointer)
+                || possible.evaluate(instance, pointer).is_none_or(|values| {
+                    let mut values = values.into_iter();
+                    values.any(|value| program.location_at(value).is_none())
+                })
         }
-        _ => false,
     }
 }
 
-fn address_can(address: &Address<RegisterId>) -> bool {
-    !matches!(address, Address::Direct(_))
+/// Whether it can go wrong.
+fn op_can(op: &Op) -> bool {
+    values_can(op)
+        || address_of(op).is_some_and(|address| !matches!(address, Address::Direct(_)))
+}
+
+/// Whether it can go wrong whatever its address.
+fn values_can(op: &Op) -> bool {
+    match op {
+        Op::Assert(_) => true,
+        Op::Assign(_, value) | Op::Assume(value) => value_can(value),
+        Op::Store { value, .. } | Op::Wait { value, .. } => value_can(value),
+        Op::Rmw { action, .. } => match action {
+            RmwAction::CompareAndSwap { expected, desired }
+            | RmwAction::BlockingCompareAndSwap { expected, desired } => {
+                value_can(expected) || value_can(desired)
+            }
+            RmwAction::Fetch(op, value) => partial(*op) || value_can(value),
+            RmwAction::Exchange(value) => value_can(value),
+        },
+        _ => false,
+    }
 }
 
 fn partial(op: BinaryOp) -> bool {

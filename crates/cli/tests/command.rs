@@ -869,7 +869,16 @@ fn standard_input_is_read_once() {
 fn other_criteria_mention_errors_of_the_program() {
     let failing = b"shared x; thread t { assert x == 1; }\n";
     let racy = b"shared x, y; thread p { x = 1; let r = y; assert r == 1; } thread q { y = 1; let s = x; }\n";
-    for program in [&failing[..], &racy[..]] {
+    let index = b"shared n, f[2]; thread a { n = 2; } thread b { let i = n; f[i] = 1; }\n";
+    let pointer = b"shared p, x; thread t { let q = p; *q = 1; }\n";
+    let division = b"shared x; thread t { let r = x; x = 1 / r; }\n";
+    for program in [
+        &failing[..],
+        &racy[..],
+        &index[..],
+        &pointer[..],
+        &division[..],
+    ] {
         for criterion in ["robust", "persistent", "trf", "drf"] {
             let criterion = format!("--criterion={criterion}");
             let done = palisade_with_stdin(&["check", "-", &criterion], program);
@@ -881,12 +890,15 @@ fn other_criteria_mention_errors_of_the_program() {
         }
     }
     let fine = b"shared x; thread t { x = 1; assert x == 1; }\n";
-    let done = palisade_with_stdin(&["check", "-"], fine);
-    assert!(
-        !done.stdout.contains("an assertion can fail"),
-        "{}",
-        done.stdout
-    );
+    let in_range = b"shared n, f[2]; thread a { n = 1; } thread b { let i = n; f[i] = 1; }\n";
+    for program in [&fine[..], &in_range[..]] {
+        let done = palisade_with_stdin(&["check", "-"], program);
+        assert!(
+            !done.stdout.contains("an assertion can fail"),
+            "{}",
+            done.stdout
+        );
+    }
 }
 
 #[test]
