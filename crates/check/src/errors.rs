@@ -100,8 +100,7 @@ fn may_miss(
 
 /// Whether it can go wrong.
 fn op_can(op: &Op) -> bool {
-    values_can(op)
-        || address_of(op).is_some_and(|address| !matches!(address, Address::Direct(_)))
+    values_can(op) || address_of(op).is_some_and(|address| !matches!(address, Address::Direct(_)))
 }
 
 /// Whether it can go wrong whatever its address.

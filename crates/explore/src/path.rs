@@ -313,8 +313,8 @@ fn search_part<S: Space>(
             return Err(Cancelled);
         }
         reader.read(states, span.clone(), |row| {
-            let leads = |target: &Box<[u32]>| space.may_lead(row, target);
-            if index.is_empty() && !targets.iter().any(leads) {
+            let mut sought = targets.iter();
+            if index.is_empty() && !sought.any(|target| space.may_lead(row, target)) {
                 return;
             }
             // The only target has a predecessor that is better than this row would be.

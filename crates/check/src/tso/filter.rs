@@ -14,7 +14,7 @@ use palisade_lang::{Instance, LocationId, Op, PointId, Program, Thread};
 use palisade_threads::Footprint;
 use rustc_hash::FxHashMap;
 
-use super::overtake::{overtaken_stores, pairs};
+use super::overtake::{later_loads, overtaken_stores};
 use super::values::{Possible, Values, possible_values};
 
 /// What is left to be searched for.
@@ -36,7 +36,7 @@ pub(crate) fn attacks(program: &Program, filter: bool) -> Attacks {
         left: 0,
         may_begin: Vec::new(),
     };
-    let code_pairs: Vec<_> = program.threads.iter().map(pairs).collect();
+    let later: Vec<_> = program.threads.iter().map(later_loads).collect();
     let possible = filter.then(|| possible_values(program));
     let touched = possible.as_ref().map(|p| p.touched(program));
     let follow: Vec<Vec<Vec<usize>>> = match filter {
@@ -46,14 +46,18 @@ pub(crate) fn attacks(program: &Program, filter: bool) -> Attacks {
     let exact = program.locations.len() <= 64;
     for (attacker, instance) in instances.iter().enumerate() {
         let code = instance.thread.index();
-        let pairs = &code_pairs[code];
         let mut may_begin = vec![false; program.threads[code].transitions.len()];
-        attacks.all += pairs.len() as u64;
-        let left = match &touched {
-            None => pairs.clone(),
+        let pairs = later[code].iter().map(|&loads| u64::from(loads));
+        attacks.all += pairs.clone().sum::<u64>();
+        match &touched {
+            None => {
+                attacks.left += pairs.sum::<u64>();
+                for (may_begin, &loads) in may_begin.iter_mut().zip(&later[code]) {
+                    *may_begin = loads > 0;
+                }
+            }
             Some(touched) => {
                 let thread = &program.threads[code];
-                let mut left = Vec::new();
                 let mut known: FxHashMap<u64, u64> = FxHashMap::default();
                 let mut waited: FxHashMap<usize, bool> = FxHashMap::default();
                 for (load, stores) in overtaken_stores(thread, &touched[attacker], exact, true) {
@@ -72,14 +76,12 @@ pub(crate) fn attacks(program: &Program, filter: bool) -> Attacks {
                         });
                         reached & touched[attacker][store] != 0 && !only_waited_for
                     });
-                    left.extend(critical.map(|store| (store as u32, load as u32)));
+                    for store in critical {
+                        attacks.left += 1;
+                        may_begin[store] = true;
+                    }
                 }
-                left
             }
-        };
-        attacks.left += left.len() as u64;
-        for (store, _) in left {
-            may_begin[store as usize] = true;
         }
         attacks.may_begin.push(may_begin);
     }

@@ -133,8 +133,71 @@ pub(crate) fn pairs(thread: &Thread) -> Vec<(u32, u32)> {
     pairs
 }
 
+/// For each instruction in how many of the [`pairs`] it is the store. There may be as many pairs as the square of the code's length: they are
+/// counted for 64 loads at a time, and not listed.
+pub(crate) fn later_loads(thread: &Thread) -> Vec<u32> {
+    let outside = |point: PointId| !thread.points[point.index()].atomic;
+    let loads: Vec<usize> = (thread.transitions.iter().enumerate())
+        .filter(|(_, t)| matches!(t.op, Op::Load { .. } | Op::Wait { .. }) && outside(t.from))
+        .map(|(index, _)| index)
+        .collect();
+    let mut incoming: Vec<Vec<usize>> = vec![Vec::new(); thread.points.len()];
+    for transition in &thread.transitions {
+        incoming[transition.to.index()].push(transition.from.index());
+    }
+    let mut counts = vec![0; thread.transitions.len()];
+    for some in loads.chunks(64) {
+        // Which of these loads can come after a point.
+        let mut after = vec![0_u64; thread.points.len()];
+        let mut work = Vec::new();
+        for (bit, &load) in some.iter().enumerate() {
+            let from = thread.transitions[load].from.index();
+            after[from] |= 1 << bit;
+            work.push(from);
+        }
+        while let Some(point) = work.pop() {
+            for &from in &incoming[point] {
+                if after[point] & !after[from] != 0 {
+                    after[from] |= after[point];
+                    work.push(from);
+                }
+            }
+        }
+        for (count, transition) in counts.iter_mut().zip(&thread.transitions) {
+            if matches!(transition.op, Op::Store { .. }) && outside(transition.from) {
+                *count += after[transition.to.index()].count_ones();
+            }
+        }
+    }
+    counts
+}
+
 fn outgoing(thread: &Thread, point: PointId) -> std::ops::Range<usize> {
     let begin = thread.transitions.partition_point(|t| t.from < point);
     let length = thread.transitions[begin..].partition_point(|t| t.from == point);
     begin..begin + length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_counted_as_they_are_listed() {
+        let many = "let r = y; x = 1; ".repeat(100);
+        for text in [
+            "shared x, y; thread a { x = 1; let r = y; y = 2; }".to_owned(),
+            "shared x, y; thread a { loop { x = 1; if y == 1 { break; } atomic { x = 2; let r = y; } wait(x == 1); } y = 3; let s = x; }"
+                .to_owned(),
+            format!("shared x, y; thread a {{ {many} while x == 1 {{ {many} }} }}"),
+        ] {
+            let program = palisade_testkit::program(&text);
+            let thread = &program.threads[0];
+            let mut listed = vec![0; thread.transitions.len()];
+            for (store, _) in pairs(thread) {
+                listed[store as usize] += 1;
+            }
+            assert_eq!(later_loads(thread), listed);
+        }
+    }
 }

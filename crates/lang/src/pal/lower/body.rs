@@ -831,7 +831,8 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
     /// Leaves out what cannot be reached, and makes the thread.
     fn finish(mut self, item: &ThreadItem<'a>) -> LoweredThread<'a> {
         self.transitions.retain(|t| t.to != NOWHERE);
-        self.transitions.sort_by_key(|t| t.from);
+        // Transitions are large: their places are sorted, and each is moved once.
+        self.transitions.sort_by_cached_key(|t| t.from);
         let mut begin = vec![0; self.points.len() + 1];
         for transition in &self.transitions {
             begin[transition.from.index() + 1] += 1;
