@@ -262,3 +262,27 @@ fn an_error_for_one_choice_is_none_for_another() {
         }
     }
 }
+
+/// That somebody is at `l` makes the condition go wrong: it may be false again with more copies, and is not asked for all numbers.
+#[test]
+fn a_condition_that_more_copies_make_go_wrong() {
+    let text = "domain 4;\nshared x, turn;\nthread t[*] {\n  choose { bcas(turn, 0, 1); l: wait(x == 3); }\n  or { wait(turn == 1); m: wait(x == 3); }\n}\n";
+    for (condition, is_asked) in [
+        ("(t@l && 1 / x == 1) || t[0]@m", false),
+        ("t[0]@m || (t@l && 1 / x == 1)", true),
+        ("t@l && 1 / x == 1", true),
+    ] {
+        let text = format!("{text}never {condition};\n");
+        let asked = alone(&text, Engine::Backward, 1000).is_some();
+        assert_eq!(asked, is_asked, "{condition}");
+        let options = Options::new(Model::Sc, Criterion::Safe);
+        let answer =
+            with_control(|control| palisade_param::check(&program(&text), &options, control));
+        if let Verdict::Unknown(why) = answer.unwrap().verdict {
+            assert!(
+                !is_asked && why.contains("false again"),
+                "{condition}: {why}"
+            );
+        }
+    }
+}
