@@ -1,10 +1,13 @@
 //! Every flag, described once: help, manual pages and completions come from here.
 
 use crate::limits::{parse_memory, parse_timeout};
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::builder::Resettable;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
+use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 use palisade_check::{Abstraction, Route};
 use palisade_lang::Language;
 use palisade_memory::{Criterion, Model};
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,26 +40,74 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Decide whether a criterion holds.
-    Check(CheckArgs),
+    Check(Later<CheckArgs>),
     /// Find the cheapest fences that make a criterion hold.
-    Fence(FenceArgs),
+    Fence(Later<FenceArgs>),
     /// Find out whether a state that some `never` forbids, or a failing `assert`, can be reached.
-    Reach(ReachArgs),
+    Reach(Later<ReachArgs>),
     /// Print a program in another language, or its control-flow graphs.
-    Export(ExportArgs),
+    Export(Later<ExportArgs>),
     /// Write one web page about programs: every verdict, runs to step through, pictures, fences.
     ///
     /// The page is one file that fetches nothing. Exit status: 0 the page is written, whatever the verdicts; 2 some FILE could not be
     /// analysed (the page says so), or the page could not be written.
-    Report(ReportArgs),
+    Report(Later<ReportArgs>),
     /// Check a witness or a certificate against its program, with code that shares nothing with the search.
-    Validate(ValidateArgs),
+    Validate(Later<ValidateArgs>),
     /// Serve a page on this machine with an editor, and the verdict and the picture beside it as you type.
-    Playground(PlaygroundArgs),
+    Playground(Later<PlaygroundArgs>),
     /// Print completions for a shell.
-    Completions(CompletionsArgs),
+    Completions(Later<CompletionsArgs>),
     /// Write the manual pages into a directory.
-    Man(ManArgs),
+    Man(Later<ManArgs>),
+}
+
+/// The flags of a command, described only once it is known that this command is meant: describing all flags of all commands takes longer than
+/// many a search.
+#[derive(Debug)]
+pub struct Later<T>(pub T);
+
+impl<T: Args> FromArgMatches for Later<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        T::from_arg_matches(matches).map(Later)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+thread_local! {
+    /// Whether [`Later`] is to be at once: clap has no way to ask for what is put off.
+    static AT_ONCE: Cell<bool> = const { Cell::new(false) };
+}
+
+impl<T: Args> Args for Later<T> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        if AT_ONCE.get() {
+            return T::augment_args(command);
+        }
+        command.defer(|command| {
+            // What is said about the flags must not take the place of what is said about the command.
+            let about = command.get_about().cloned();
+            let long_about = command.get_long_about().cloned();
+            T::augment_args(command)
+                .about(Resettable::from(about))
+                .long_about(Resettable::from(long_about))
+        })
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+/// The command with all flags of all commands, for whoever wants to look at them or to change them.
+pub fn whole() -> clap::Command {
+    AT_ONCE.set(true);
+    let command = Cli::command();
+    AT_ONCE.set(false);
+    command
 }
 
 #[derive(Args, Debug)]
@@ -619,10 +670,26 @@ impl From<LanguageName> for Language {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definitions_are_consistent() {
         Cli::command().debug_assert();
+        whole().debug_assert();
+    }
+
+    /// Nobody can tell which of the two has run.
+    #[test]
+    fn described_later_or_at_once_is_the_same() {
+        let (mut later, mut at_once) = (Cli::command(), whole());
+        later.build();
+        at_once.build();
+        let help = |command: &mut clap::Command| command.render_long_help().to_string();
+        assert_eq!(help(&mut later), help(&mut at_once));
+        for (a, b) in later
+            .get_subcommands_mut()
+            .zip(at_once.get_subcommands_mut())
+        {
+            assert_eq!(help(a), help(b));
+        }
     }
 }

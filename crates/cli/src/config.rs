@@ -268,12 +268,12 @@ fn with_suggestion(span: Span, text: String, wrong: &str, known: &[&str]) -> Dia
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, CriterionName, ModelName};
-    use clap::{CommandFactory, FromArgMatches};
+    use crate::args::{Cli, CriterionName, ModelName, whole};
+    use clap::FromArgMatches;
 
     fn read(text: &str) -> Result<Command, Vec<Diagnostic>> {
         let source = Source::new(NAME, text);
-        apply(Cli::command(), &source, Path::new("/project"))
+        apply(whole(), &source, Path::new("/project"))
     }
 
     fn parsed(text: &str, arguments: &[&str]) -> Cli {
@@ -297,21 +297,21 @@ mod tests {
         else {
             panic!();
         };
-        assert_eq!(check.model, ModelName::Ra);
-        assert_eq!(check.criterion, CriterionName::Robust);
-        assert_eq!(check.search.timeout.unwrap().as_secs(), 5);
-        assert_eq!(check.search.memory, Some(1 << 30));
+        assert_eq!(check.0.model, ModelName::Ra);
+        assert_eq!(check.0.criterion, CriterionName::Robust);
+        assert_eq!(check.0.search.timeout.unwrap().as_secs(), 5);
+        assert_eq!(check.0.search.memory, Some(1 << 30));
         let line = ["palisade", "check", "--model=sc", "x"];
         let crate::args::Command::Check(check) = parsed(text, &line).command else {
             panic!();
         };
-        assert_eq!(check.model, ModelName::Sc);
+        assert_eq!(check.0.model, ModelName::Sc);
         let crate::args::Command::Fence(fence) = parsed(text, &["palisade", "fence", "x"]).command
         else {
             panic!();
         };
-        assert_eq!(fence.model, ModelName::Tso);
-        assert_eq!(fence.cost, "/project/costs.toml");
+        assert_eq!(fence.0.model, ModelName::Tso);
+        assert_eq!(fence.0.cost, "/project/costs.toml");
         // `reach` does not know `ra`, and keeps its own default.
         parsed(text, &["palisade", "reach", "x"]);
     }
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn every_key_is_a_flag() {
-        let command = Cli::command();
+        let command = whole();
         for key in KEYS {
             let all = command.get_subcommands().chain([&command]);
             assert!(all.into_iter().any(|c| takes(c, key)), "{key}");

@@ -14,7 +14,7 @@ mod patience;
 mod picture;
 mod progress;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use output::Output;
 use palisade_lang::Source;
 use palisade_report::{Status, diagnostics};
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = args::Cli::parse();
+    let cli = parse();
     let mut output = Output::new(cli.color);
     let cli = match with_defaults(cli, &output) {
         Ok(cli) => cli,
@@ -31,6 +31,18 @@ fn main() -> ExitCode {
     output = Output::new(cli.color);
     let status = commands::run(cli.command, &mut output);
     ExitCode::from(output.finish(status).code())
+}
+
+/// What the command line says.
+fn parse() -> args::Cli {
+    let mut command = args::Cli::command();
+    let cli = command
+        .try_get_matches_from_mut(std::env::args_os())
+        .and_then(|matches| args::Cli::from_arg_matches(&matches))
+        .unwrap_or_else(|error| error.format(&mut command).exit());
+    // Taking the description of all flags apart takes longer than some answers.
+    std::mem::forget(command);
+    cli
 }
 
 /// The command line once more, with the project's defaults where it says nothing itself.
@@ -43,7 +55,7 @@ fn with_defaults(cli: args::Cli, output: &Output) -> Result<args::Cli, Status> {
         input::read_text(&path).map_err(|error| output.complain(&format!("{name}: {error}")))?;
     let source = Source::new(name, text);
     let directory = path.parent().map(PathBuf::from).unwrap_or_default();
-    let command = config::apply(args::Cli::command(), &source, &directory).map_err(|problems| {
+    let command = config::apply(args::whole(), &source, &directory).map_err(|problems| {
         let look = output.error_look();
         output.remark(&diagnostics::render(&source, &problems, look));
         Status::Error

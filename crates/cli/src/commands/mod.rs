@@ -19,14 +19,14 @@ use palisade_report::Status;
 pub fn run(command: Command, output: &mut Output) -> Status {
     match command {
         // Searches may outlive the wait for them, so their flags live as long as the process.
-        Command::Check(args) => check::run(Box::leak(Box::new(args)), output),
-        Command::Fence(args) => fence::run(Box::leak(Box::new(args)), output),
-        Command::Reach(args) => reach::run(Box::leak(Box::new(args)), output),
-        Command::Export(args) => export::run(&args, output),
-        Command::Report(args) => report::run(&args, output),
-        Command::Validate(args) => validate::run(&args, output),
-        Command::Playground(args) => playground::run(&args, output),
-        Command::Completions(args) => papers::completions(&args, output),
-        Command::Man(args) => papers::man(&args, output),
+        Command::Check(args) => check::run(Box::leak(Box::new(args.0)), output),
+        Command::Fence(args) => fence::run(Box::leak(Box::new(args.0)), output),
+        Command::Reach(args) => reach::run(Box::leak(Box::new(args.0)), output),
+        Command::Export(args) => export::run(&args.0, output),
+        Command::Report(args) => report::run(&args.0, output),
+        Command::Validate(args) => validate::run(&args.0, output),
+        Command::Playground(args) => playground::run(&args.0, output),
+        Command::Completions(args) => papers::completions(&args.0, output),
+        Command::Man(args) => papers::man(&args.0, output),
     }
 }

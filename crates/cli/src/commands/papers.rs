@@ -1,20 +1,19 @@
 //! `palisade completions` and `palisade man`: made from the same definitions as the help.
 
-use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::args::{CompletionsArgs, ManArgs, whole};
 use crate::output::Output;
-use clap::CommandFactory;
 use palisade_report::Status;
 
 pub fn completions(args: &CompletionsArgs, output: &mut Output) -> Status {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "palisade", &mut script);
+    clap_complete::generate(args.shell, &mut whole(), "palisade", &mut script);
     let _ = output.answer(&String::from_utf8_lossy(&script));
     Status::Holds
 }
 
 pub fn man(args: &ManArgs, output: &mut Output) -> Status {
     let written = std::fs::create_dir_all(&args.dir)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.dir));
+        .and_then(|()| clap_mangen::generate_to(whole(), &args.dir));
     match written {
         Ok(()) => Status::Holds,
         Err(error) => output.complain(&format!(
