@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use palisade_explore::{Space, Successors};
 use palisade_lang::{LocationId, Program, ProgramError, Value};
-use palisade_threads::{ActionKind, Effect, Footprint, LocalId, Status, StepOutcome, View};
+use palisade_threads::{
+    ActionKind, Effect, Flags, Footprint, LocalId, OtherStep, Standing, Status, Step, View,
+};
 
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::state::{Frame, Standings};
@@ -139,6 +141,12 @@ impl StepLabel {
             | self.outcome as u64
     }
 
+    /// What a label with this action has more than one with the first.
+    #[inline]
+    fn of_action(action: usize) -> u64 {
+        (action as u64) << Self::OUTCOME_BITS
+    }
+
     /// Unpacks a label.
     pub fn decode(label: u64) -> Self {
         let mask = |bits: u32| (1u64 << bits) - 1;
@@ -157,7 +165,7 @@ impl StepLabel {
 /// What a searching thread carries along.
 pub struct ScWorker<'t> {
     view: View<'t>,
-    row: Vec<u32>,
+    changes: Vec<(usize, u32)>,
     standings: Standings,
 }
 
@@ -173,6 +181,147 @@ impl<O: Observer> ScSpace<'_, '_, O> {
             footprints.next.writes & watched == 0
         })
     }
+
+    /// The steps of one thread, whose standing is known. Whether there are any.
+    #[inline(always)]
+    fn explore(
+        &self,
+        worker: &mut ScWorker<'_>,
+        row: &[u32],
+        instance: usize,
+        out: &mut Successors<'_>,
+    ) -> bool {
+        let frame = self.frame;
+        let ScWorker {
+            view,
+            changes,
+            standings,
+        } = worker;
+        let standing = &standings.each[instance];
+        let (code, local) = (frame.codes[instance], LocalId(row[instance]));
+        let group = frame.group_of[instance].map(|group| &frame.groups[group][..]);
+        // Two interchangeable threads in the same local state do the same.
+        if group.is_some_and(|group| instance > group[0] && row[instance] == row[instance - 1]) {
+            return false;
+        }
+        let labels = StepLabel {
+            component: instance,
+            action: 0,
+            outcome: 0,
+        };
+        let labels = labels.encode(standing.point().map_or(0, |p| p.0));
+        let mut moved = false;
+        for action in 0..standing.actions as usize {
+            let label = labels | StepLabel::of_action(action);
+            let read = |location| row[frame.component(location)];
+            let step = view.step_from(code, local, standing, action, read);
+            if standing.may_err() {
+                self.report_error(view, code, standing, action, step, label, out);
+            }
+            match step {
+                Step::Waits => continue,
+                Step::To(next) => match group {
+                    None => out.patch(label, &[(instance, next.0)]),
+                    Some(group) => {
+                        changes.clear();
+                        patch_group(row, group, instance, next.0, changes, label, out);
+                    }
+                },
+                Step::Other(number) => match view.other_step(code, number) {
+                    OtherStep::Writes(written, next) => {
+                        let written = (frame.component(written.location), written.value);
+                        match group {
+                            None => out.patch(label, &[(instance, next.0), written]),
+                            Some(group) => {
+                                changes.clear();
+                                changes.push(written);
+                                patch_group(row, group, instance, next.0, changes, label, out);
+                            }
+                        }
+                    }
+                    OtherStep::Branches(written, nexts) => {
+                        let written = written.map(|w| (frame.component(w.location), w.value));
+                        let nexts = view.nexts(code, nexts);
+                        patch_branches(row, group, instance, nexts, written, changes, label, out);
+                    }
+                    OtherStep::Errs => {}
+                },
+            }
+            moved = true;
+        }
+        moved
+    }
+
+    /// Reports an action that is an error, or becomes one with what it reads.
+    #[cold]
+    #[allow(clippy::too_many_arguments)]
+    fn report_error(
+        &self,
+        view: &View<'_>,
+        code: usize,
+        standing: &Standing,
+        action: usize,
+        step: Step,
+        label: u64,
+        out: &mut Successors<'_>,
+    ) {
+        let taken = view.action_from(code, standing, action);
+        let errs = match step {
+            Step::Other(number) if view.other_step(code, number) == OtherStep::Errs => true,
+            _ => matches!(taken.kind, ActionKind::Error(_)),
+        };
+        if errs {
+            self.observer.error(code, taken.transition, label, out);
+        }
+    }
+}
+
+/// A step that leads a thread to one of several local states.
+#[cold]
+#[allow(clippy::too_many_arguments)]
+fn patch_branches(
+    row: &[u32],
+    group: Option<&[usize]>,
+    instance: usize,
+    nexts: &[LocalId],
+    written: Option<(usize, u32)>,
+    changes: &mut Vec<(usize, u32)>,
+    label: u64,
+    out: &mut Successors<'_>,
+) {
+    let group = group.unwrap_or(std::slice::from_ref(&instance));
+    for (outcome, next) in nexts.iter().enumerate() {
+        changes.clear();
+        changes.extend(written);
+        let label = label | outcome as u64;
+        patch_group(row, group, instance, next.0, changes, label, out);
+    }
+}
+
+/// Beside what changes already, one thread of a group of interchangeable ones goes to another local state, and the group stays in ascending order: those
+/// between its old and its new place make room.
+#[inline(never)]
+fn patch_group(
+    row: &[u32],
+    group: &[usize],
+    instance: usize,
+    next: u32,
+    changes: &mut Vec<(usize, u32)>,
+    label: u64,
+    out: &mut Successors<'_>,
+) {
+    let (first, end) = (group[0], group[0] + group.len());
+    let mut at = instance;
+    while at + 1 < end && row[at + 1] < next {
+        changes.push((at, row[at + 1]));
+        at += 1;
+    }
+    while at > first && row[at - 1] > next {
+        changes.push((at, row[at - 1]));
+        at -= 1;
+    }
+    changes.push((at, next));
+    out.patch(label, changes);
 }
 
 /// The running threads whose steps have to be explored in this state: all of them, or a persistent set.
@@ -187,12 +336,17 @@ pub(crate) fn persistent_set(
     standings: &Standings,
     mut invisible: impl FnMut(&mut View<'_>, usize) -> bool,
 ) -> u64 {
-    if standings.each.len() >= 64 {
+    // A set with a thread whose next step meets all others is the set of all.
+    let worth_a_thought = match standings.all.has(Flags::ACTS) {
+        true => Flags::REDUCIBLE_AMONG_ALL,
+        false => Flags::MAY_BE_REDUCED,
+    };
+    if standings.each.len() >= 64 || !standings.one.has(worth_a_thought) {
         return u64::MAX;
     }
-    let running = standings.running;
-    let mut reducible = standings.reducible;
-    for instance in bits(standings.reducible) {
+    let running = standings.which(Flags::ACTS);
+    let mut reducible = standings.which(worth_a_thought) & running;
+    for instance in bits(reducible) {
         if !invisible(view, instance) {
             reducible &= !(1 << instance);
         }
@@ -311,7 +465,7 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
     fn worker(&self) -> ScWorker<'f> {
         ScWorker {
             view: self.frame.threads.view(),
-            row: Vec::new(),
+            changes: Vec::new(),
             standings: Standings::default(),
         }
     }
@@ -332,76 +486,24 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
         view.begin_state();
         frame.standings(view, row, &mut worker.standings);
         let standings = &worker.standings;
-        let atomic = match standings.atomic {
+        let atomic = match standings.one.has(Flags::ATOMIC) {
             true => standings.each.iter().position(|standing| standing.atomic()),
             false => None,
         };
-        let set = match atomic {
-            Some(_) => 0,
-            None => self.threads_to_explore(view, row, standings),
+        let moved = match atomic {
+            Some(only) => self.explore(worker, row, only, out),
+            None => {
+                let set = self.threads_to_explore(view, row, standings);
+                let mut moved = false;
+                for instance in 0..row.len().min(frame.codes.len()) {
+                    if set >> (instance % 64) & 1 == 1 {
+                        moved |= self.explore(worker, row, instance, out);
+                    }
+                }
+                moved
+            }
         };
-        let mut moved = false;
-        for (instance, standing) in standings.each.iter().enumerate() {
-            let chosen = match atomic {
-                Some(only) => only == instance,
-                None => set >> (instance % 64) & 1 == 1,
-            };
-            if !chosen {
-                continue;
-            }
-            let group = frame.group_of[instance];
-            // Two interchangeable threads in the same local state do the same.
-            let twin = group.is_some_and(|group| {
-                instance > frame.groups[group][0] && row[instance] == row[instance - 1]
-            });
-            if twin {
-                continue;
-            }
-            let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-            let point = standing.point().map_or(0, |p| p.0);
-            for action in 0..standing.actions as usize {
-                let label = |outcome| {
-                    StepLabel {
-                        component: instance,
-                        action,
-                        outcome,
-                    }
-                    .encode(point)
-                };
-                let read = |location| row[frame.component(location)];
-                let step = view.step_from(code, local, standing, action, read);
-                let written = match step.outcome {
-                    StepOutcome::Goes(written) => written,
-                    StepOutcome::Waits => continue,
-                    StepOutcome::Errs => None,
-                };
-                moved = true;
-                if standing.may_err() {
-                    let taken = view.action_from(code, standing, action);
-                    let errs = step.outcome == StepOutcome::Errs;
-                    if errs || matches!(taken.kind, ActionKind::Error(_)) {
-                        self.observer.error(code, taken.transition, label(0), out);
-                    }
-                }
-                let written = written.map(|(location, value)| (frame.component(location), value));
-                for (outcome, next) in view.nexts(code, &step).iter().enumerate() {
-                    if group.is_some() {
-                        worker.row.clear();
-                        worker.row.extend_from_slice(row);
-                        worker.row[instance] = next.0;
-                        if let Some((component, value)) = written {
-                            worker.row[component] = value;
-                        }
-                        frame.sort_group_of(&mut worker.row, instance);
-                        out.push(label(outcome), &worker.row);
-                    } else if let Some(written) = written {
-                        out.patch(label(outcome), &[(instance, next.0), written]);
-                    } else {
-                        out.patch(label(outcome), &[(instance, next.0)]);
-                    }
-                }
-            }
-        }
+        let (view, standings) = (&mut worker.view, &worker.standings);
         let deadlock = !moved && is_deadlock(frame, view, row);
         let state = Observed {
             row,

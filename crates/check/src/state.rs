@@ -7,24 +7,46 @@ use palisade_lang::{
     Address, BinaryOp, CopyRef, Expr, LabelRef, LocationId, Never, PointId, Program, ProgramError,
     StateAtom, Value,
 };
-use palisade_threads::{LocalId, Settings, Standing, Status, Threads, View, visit_state_atoms};
+use palisade_threads::{
+    Flags, LocalId, Settings, Standing, Status, Threads, View, visit_state_atoms,
+};
 
 use crate::Reductions;
 use crate::sc::Observed;
 
 /// How the running threads stand, one by one and at a glance.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Standings {
     /// One by one.
     pub each: Vec<Standing>,
-    /// Those that have actions. This and the next two are a bit for each thread, of use up to 64 threads; of more, some share a bit.
-    pub running: u64,
-    /// Those of which [`Standing::may_be_reduced`].
-    pub reducible: u64,
-    /// Those at a label that some `never` mentions.
-    pub at_labels: u64,
-    /// Some thread is inside `atomic`.
-    pub atomic: bool,
+    /// What is true of one of them.
+    pub one: Flags,
+    /// What is true of all of them.
+    pub all: Flags,
+}
+
+impl Default for Standings {
+    /// Of no threads.
+    fn default() -> Self {
+        Standings {
+            each: Vec::new(),
+            one: Flags::NONE,
+            all: Flags::ALL,
+        }
+    }
+}
+
+impl Standings {
+    /// Those of which this is true, a bit for each: of use up to 64 threads; of more, some share a bit.
+    pub fn which(&self, flag: Flags) -> u64 {
+        if !self.one.has(flag) {
+            return 0;
+        }
+        let bit = |(instance, standing): (usize, &Standing)| {
+            u64::from(standing.flags().has(flag)) << (instance % 64)
+        };
+        self.each.iter().enumerate().map(bit).fold(0, |a, b| a | b)
+    }
 }
 
 /// The part of a search that every model shares: the threads' automata, the layout of a row, symmetry, and the `never`s.
@@ -45,6 +67,8 @@ pub struct Frame<'p> {
     pub nevers: Vec<Never>,
     /// For each condition of each `never` the running threads (the first 64) that must be at a label for it to be true.
     needs_at: Vec<Vec<u64>>,
+    /// There is no condition that needs none.
+    all_need_labels: bool,
     /// Locations that some `never` reads, folded to 64 bits as in `Footprint`.
     pub never_reads: u64,
     /// For each code, for each label, the points behind jumps.
@@ -113,6 +137,7 @@ impl<'p> Frame<'p> {
             group_of,
             nevers,
             needs_at: Vec::new(),
+            all_need_labels: false,
             never_reads,
             labels,
         };
@@ -122,6 +147,7 @@ impl<'p> Frame<'p> {
                 conditions.map(|c| frame.threads_at_labels(c)).collect()
             })
             .collect();
+        frame.all_need_labels = frame.needs_at.iter().flatten().all(|&needed| needed != 0);
         frame
     }
 
@@ -157,7 +183,10 @@ impl<'p> Frame<'p> {
             return;
         }
         // Most states are far from what is forbidden: a glance at where the threads stand dismisses them.
-        let at_labels = state.standings.at_labels;
+        let at_labels = state.standings.which(Flags::MENTIONED);
+        if at_labels == 0 && self.all_need_labels {
+            return;
+        }
         for (index, (needs_at, never)) in self.needs_at.iter().zip(&self.nevers).enumerate() {
             let is_true = (needs_at.iter().zip(&never.conditions)).any(|(needed, condition)| {
                 needed & !at_labels == 0 && self.holds(view, state.row, condition, state.deadlock)
@@ -262,37 +291,22 @@ impl<'p> Frame<'p> {
         }
     }
 
-    /// Restores the order of one group after the component of `instance` was changed.
-    #[inline]
-    pub fn sort_group_of(&self, row: &mut [u32], instance: usize) {
-        if let Some(group) = self.group_of[instance] {
-            let group = &self.groups[group];
-            row[group[0]..group[0] + group.len()].sort_unstable();
-        }
-    }
-
     /// How the running threads stand.
     #[inline]
     pub fn standings(&self, view: &mut View<'_>, row: &[u32], standings: &mut Standings) {
-        let (mut running, mut reducible, mut at_labels, mut atomic) = (0, 0, 0, false);
-        standings.each.clear();
-        standings
-            .each
-            .extend(
-                (self.codes.iter().zip(row).enumerate()).map(|(instance, (&code, &local))| {
-                    let standing = *view.standing(code, LocalId(local));
-                    let bit = |is: bool| u64::from(is) << (instance % 64);
-                    running |= bit(standing.actions > 0);
-                    reducible |= bit(standing.may_be_reduced());
-                    at_labels |= bit(standing.mentioned());
-                    atomic |= standing.atomic();
-                    standing
-                }),
-            );
-        standings.running = running;
-        standings.reducible = reducible & running;
-        standings.at_labels = at_labels;
-        standings.atomic = atomic;
+        let (mut one, mut all) = (Flags::NONE, Flags::ALL);
+        if standings.each.len() != self.codes.len() {
+            let place = Standing::default();
+            standings.each.resize(self.codes.len(), place);
+        }
+        for ((&code, &local), place) in self.codes.iter().zip(row).zip(&mut standings.each) {
+            let standing = view.standing(code, LocalId(local));
+            one = one.or(standing.flags());
+            all = all.and(standing.flags());
+            *place = standing;
+        }
+        standings.one = one;
+        standings.all = all;
     }
 
     /// The thread that is inside `atomic`, if there is one: only it moves.

@@ -739,9 +739,32 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     fn measure(&self, bits: &mut [u32]) {
-        for slot in &self.shards {
-            lock(&slot.0).measure(bits);
-        }
+        let most = Mutex::new(bits);
+        self.for_each_shard(|shard| {
+            let mut bits = vec![0; self.space.width()];
+            shard.measure(&mut bits);
+            for (most, bits) in lock(&most).iter_mut().zip(bits) {
+                *most = bits.max(*most);
+            }
+        });
+    }
+
+    /// Does something with every shard while nobody walks, with as many threads as there may be.
+    fn for_each_shard(&self, work: impl Fn(&mut Shard) + Sync) {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(slot) = self.shards.get(next.fetch_add(1, Relaxed)) {
+                work(&mut lock(&slot.0));
+            }
+        };
+        let few = self.states.load(Relaxed) < FIT;
+        let others = if few { 0 } else { self.jobs - 1 };
+        std::thread::scope(|scope| {
+            for _ in 0..others {
+                scope.spawn(work);
+            }
+            work();
+        });
     }
 
     /// Changes the packing so that components have at least so many bits.
@@ -768,11 +791,15 @@ impl<'a, S: Space> Engine<'a, S> {
 
     fn repack(&self, layout: Layout) -> Result<(), Full> {
         let layout = Arc::new(layout);
-        for slot in &self.shards {
-            if let Err(full) = lock(&slot.0).repack(&layout, &self.budget) {
-                self.stop(Reason::Memory);
-                return Err(full);
+        let full = AtomicBool::new(false);
+        self.for_each_shard(|shard| {
+            if !full.load(Relaxed) && shard.repack(&layout, &self.budget).is_err() {
+                full.store(true, Relaxed);
             }
+        });
+        if full.into_inner() {
+            self.stop(Reason::Memory);
+            return Err(Full);
         }
         self.task
             .write()

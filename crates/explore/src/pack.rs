@@ -157,12 +157,31 @@ impl Layout {
     /// the key of a similar row by adding what is different.
     #[inline]
     pub(crate) fn unpack(&self, words: &[u64], row: &mut [u32]) -> u64 {
+        // Most states have one word or two, and then there is no need to look which one it is, or where.
+        match *words {
+            [word] => self.unpack_from(|_| word, row),
+            [low, high] => self.unpack_from(|bit| if bit < u64::BITS { low } else { high }, row),
+            _ => self.unpack_from(|bit| words[(bit / u64::BITS) as usize], row),
+        }
+    }
+
+    #[inline(always)]
+    fn unpack_from(&self, word_of: impl Fn(u32) -> u64, row: &mut [u32]) -> u64 {
         let mut key = 0_u64;
         for (field, number) in self.fields.iter().zip(row) {
-            *number = (words[field.word()] >> field.shift()) as u32 & field.max;
+            *number = (word_of(field.bit) >> field.shift()) as u32 & field.max;
             key = key.wrapping_add(field.factor.wrapping_mul(u64::from(*number)));
         }
         key
+    }
+
+    /// Packs a row, given in this packing, into `words` (which are all 0) in another one, whose components are all as wide as the row needs.
+    pub(crate) fn convert(&self, state: &[u64], other: &Layout, words: &mut [u64]) {
+        for (from, to) in self.fields.iter().zip(&other.fields) {
+            let number = (state[from.word()] >> from.shift()) & u64::from(from.max);
+            debug_assert!(number <= u64::from(to.max), "a layout that loses states");
+            words[to.word()] |= number << to.shift();
+        }
     }
 
     /// The key of a packed row.
@@ -220,15 +239,10 @@ impl Layout {
         }
         let word = &mut words[field.word()];
         let old = (*word >> field.shift()) & u64::from(field.max);
-        // Flipping the bits that differ spares a second mask.
-        *word ^= (old ^ u64::from(number)) << field.shift();
-        Some(
-            key.wrapping_add(
-                field
-                    .factor
-                    .wrapping_mul(u64::from(number).wrapping_sub(old)),
-            ),
-        )
+        // What is added to the component is added to the word at its place: it carries into no other component.
+        let more = u64::from(number).wrapping_sub(old);
+        *word = word.wrapping_add(more << field.shift());
+        Some(key.wrapping_add(field.factor.wrapping_mul(more)))
     }
 }
 
@@ -295,5 +309,8 @@ mod tests {
         let mut a = vec![0; narrow.words()];
         let mut b = vec![0; wide.words()];
         assert_eq!(narrow.pack(&row, &mut a), wide.pack(&row, &mut b));
+        let mut converted = vec![0; wide.words()];
+        narrow.convert(&a, &wide, &mut converted);
+        assert_eq!(converted, b);
     }
 }

@@ -8,7 +8,6 @@
 use crate::budget::{Budget, Full};
 use crate::line::{SLOTS, equal, prefetch};
 use crate::pack::{Layout, bits_of, hash_of};
-use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -176,23 +175,48 @@ fn has_room(entries: &Bucket) -> bool {
 /// The visited set: for every state an entry of 4 bytes, which holds the index of the state plus one in
 /// its low bits and some bits of its hash, the tag, in the others.
 ///
-/// The hash says in which bucket to start looking. A full bucket overflows into the other one of its pair,
-/// and a full pair into the next one.
+/// The hash says in which bucket to start looking: as a number below 1, multiplied with the number of buckets. Behind the
+/// point of that product is the tag; its highest bit says in which half of the bucket's states this one is. So a table that
+/// doubles needs to know no more than its entries.
+///
+/// A full bucket overflows into the other one of its pair, and a full pair into the next one. Entries of states
+/// that should be elsewhere are marked.
 struct Table {
     pages: Vec<Vec<Pair>>,
     /// Number of buckets; even.
     buckets: u32,
-    /// How many buckets the first growth beyond [`SMALL`] adds. It is different in every shard: they all have
+    /// How many buckets the growth beyond [`SMALL`] leads to. It is different in every shard: they all have
     /// about the same number of states, and should not all be nearly empty at the same time.
-    first_growth: u32,
+    medium: u32,
     /// The bits of an entry that are the index.
     index_mask: u32,
 }
 
 const BUCKETS_PER_PAGE: u32 = (PAGE_BYTES / size_of::<Bucket>()) as u32;
-/// Up to this many buckets a table is small: a power of four times two.
-const SMALL: u32 = 2048;
+/// Up to this many buckets a table is small: a power of two.
+const SMALL: u32 = 32;
 const PAIRS_PER_PAGE: u32 = BUCKETS_PER_PAGE / 2;
+/// The bit of an entry that is not in the bucket where its hash says.
+const ASTRAY: u32 = 1 << 31;
+
+/// Where a state belongs, and what its entry has beside the index.
+#[derive(Clone, Copy, Default)]
+struct Home {
+    bucket: u32,
+    tag: u32,
+}
+
+impl Home {
+    /// The tag that its entry has in a bucket.
+    #[inline(always)]
+    fn tag_in(self, bucket: u32) -> u32 {
+        if bucket == self.bucket {
+            self.tag
+        } else {
+            self.tag | ASTRAY
+        }
+    }
+}
 
 impl Table {
     /// How many states may be in a table of that many buckets. Seven of eight entries are used, and still
@@ -201,9 +225,14 @@ impl Table {
         buckets * SLOTS as u64 * 7 / 8
     }
 
+    /// Bits 0..32 of a hash say where; 58..64 have chosen the shard.
     #[inline(always)]
-    fn home(&self, hash: u64) -> u32 {
-        (((hash & 0xffff_ffff) * u64::from(self.buckets)) >> 32) as u32
+    fn home(&self, hash: u64) -> Home {
+        let product = (hash & 0xffff_ffff) * u64::from(self.buckets);
+        Home {
+            bucket: (product >> 32) as u32,
+            tag: (product as u32 >> 1) & !self.index_mask,
+        }
     }
 
     #[inline(always)]
@@ -218,12 +247,6 @@ impl Table {
         &mut page[(bucket / 2 % PAIRS_PER_PAGE) as usize].0[(bucket % 2) as usize]
     }
 
-    /// The tag of a hash in its place; bits 0..32 choose the bucket and 58..64 the shard.
-    #[inline(always)]
-    fn tag(&self, hash: u64) -> u32 {
-        (hash >> 26) as u32 & !self.index_mask
-    }
-
     /// One bit for every entry with this tag; also for those after the last one, if the tag is 0.
     #[inline(always)]
     fn matches(&self, entries: &Bucket, tag: u32) -> u32 {
@@ -232,18 +255,46 @@ impl Table {
 
     /// Adds an entry that is known to be new.
     #[inline(always)]
-    fn add(&mut self, hash: u64, index: u32) {
-        let entry = self.tag(hash) | (index + 1);
-        let home = self.home(hash);
-        let mut bucket = home;
+    fn add(&mut self, home: Home, index: u32) {
+        let mut bucket = home.bucket;
         loop {
             let entries = self.bucket_mut(bucket);
             if has_room(entries) {
-                entries[first_free(entries)] = entry;
+                entries[first_free(entries)] = home.tag_in(bucket) | (index + 1);
                 return;
             }
-            bucket = self.after(bucket, home);
+            bucket = self.after(bucket, home.bucket);
         }
+    }
+
+    /// Makes the table as large as its pages are by now, twice as large as it was: what was in a bucket is in one of two now. Entries that were astray
+    /// are taken out; their indices.
+    fn double(&mut self) -> Vec<u32> {
+        let mut astray = Vec::new();
+        let old_mask = self.index_mask;
+        self.index_mask = 2 * old_mask + 1;
+        // From the end: there is always room behind what is still to be moved.
+        for bucket in (0..self.buckets).rev() {
+            let entries = *self.bucket(bucket);
+            let mut halves = Pair([[0; SLOTS]; 2]);
+            let mut used = [0; 2];
+            for entry in entries.into_iter().take_while(|&entry| entry != 0) {
+                let index = entry & old_mask;
+                if entry & ASTRAY != 0 {
+                    astray.push(index - 1);
+                    continue;
+                }
+                // The highest bit of the tag says which half.
+                let half = (entry >> 30) as usize;
+                let tag = (entry & !old_mask) << 1 & !ASTRAY;
+                halves.0[half][used[half] % SLOTS] = tag | index;
+                used[half] += 1;
+            }
+            let page = &mut self.pages[(bucket / PAIRS_PER_PAGE) as usize];
+            page[(bucket % PAIRS_PER_PAGE) as usize] = halves;
+        }
+        self.buckets *= 2;
+        astray
     }
 
     /// Where to look after `bucket`, for what belongs into `home`. There is always a bucket with room
@@ -261,11 +312,10 @@ impl Table {
         if next == self.buckets { 0 } else { next }
     }
 
-    /// The entry in `bucket` that is the most likely to belong to a state with this hash.
+    /// The entry among those of a bucket that is the most likely to have this tag.
     #[inline(always)]
-    fn candidate(&self, bucket: u32, hash: u64) -> Option<u32> {
-        let entries = self.bucket(bucket);
-        let matches = self.matches(entries, self.tag(hash));
+    fn candidate(&self, entries: &Bucket, tag: u32) -> Option<u32> {
+        let matches = self.matches(entries, tag);
         if matches == 0 {
             return None;
         }
@@ -288,8 +338,8 @@ impl Shard {
         let table = Table {
             pages: Vec::new(),
             buckets: 0,
-            first_growth: SMALL * (number % 64 + 1) / 64 / 2 * 2,
-            index_mask: 0xff,
+            medium: 2 * SMALL + 2 * (number % SMALL),
+            index_mask: 0,
         };
         Shard {
             layout,
@@ -322,7 +372,7 @@ impl Shard {
 
     /// Whether this state is here.
     pub(crate) fn contains(&self, hash: u64, state: &[u64]) -> bool {
-        self.store.len > 0 && self.find(hash, state).is_ok()
+        self.store.len > 0 && self.find(self.table.home(hash), state).is_ok()
     }
 
     /// Inserts a batch of records, each a hash and the words of a state.
@@ -349,32 +399,34 @@ impl Shard {
         for group in records.chunks(GROUP * stride) {
             // What is read here is probably in no cache, so it is asked for some time before it is
             // needed. First the buckets of all records.
-            for record in group.chunks_exact(stride) {
-                prefetch(self.table.bucket(self.table.home(record[0])));
+            let mut homes = [Home::default(); GROUP];
+            for (record, home) in group.chunks_exact(stride).zip(&mut homes) {
+                *home = self.table.home(record[0]);
+                prefetch(self.table.bucket(home.bucket));
             }
             // Then the states that entries there point to, or the other buckets of the pairs.
             let mut candidates = [0_u32; GROUP];
             let mut first = 0_u32;
             let mut overflown = 0_u32;
             let mut open = 0_u32;
-            for (i, record) in group.chunks_exact(stride).enumerate() {
-                let home = self.table.home(record[0]);
-                if let Some(candidate) = self.table.candidate(home, record[0]) {
+            for (i, home) in homes[..group.len() / stride].iter().enumerate() {
+                let entries = self.table.bucket(home.bucket);
+                if let Some(candidate) = self.table.candidate(entries, home.tag) {
                     prefetch(self.store.first_byte(candidate));
                     candidates[i] = candidate;
                     first |= 1 << i;
-                } else if has_room(self.table.bucket(home)) {
+                } else if has_room(entries) {
                     open |= 1 << i;
                 } else {
-                    prefetch(self.table.bucket(home ^ 1));
+                    prefetch(self.table.bucket(home.bucket ^ 1));
                     overflown |= 1 << i;
                 }
             }
-            let record = |i: usize| &group[i * stride..(i + 1) * stride];
+            let state = |i: usize| &group[i * stride + 1..(i + 1) * stride];
             let mut second = 0_u32;
             for i in bits(overflown) {
-                let hash = record(i)[0];
-                if let Some(candidate) = self.table.candidate(self.table.home(hash) ^ 1, hash) {
+                let entries = self.table.bucket(homes[i].bucket ^ 1);
+                if let Some(candidate) = self.table.candidate(entries, homes[i].tag | ASTRAY) {
                     prefetch(self.store.first_byte(candidate));
                     candidates[i] = candidate;
                     second |= 1 << i;
@@ -383,37 +435,29 @@ impl Shard {
                 }
             }
             for i in bits(first).chain(bits(second)) {
-                if !self.store.equals(candidates[i], &record(i)[1..]) {
+                if !self.store.equals(candidates[i], state(i)) {
                     open |= 1 << i;
                 }
             }
             // What was not found at once is probably new.
             for i in bits(open) {
-                self.insert_one(record(i)[0], &record(i)[1..], budget)?;
+                if let Err((bucket, slot)) = self.find(homes[i], state(i)) {
+                    let entry = homes[i].tag_in(bucket) | (self.store.len + 1);
+                    self.store.push(state(i), budget)?;
+                    self.table.bucket_mut(bucket)[slot] = entry;
+                }
             }
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn insert_one(&mut self, hash: u64, state: &[u64], budget: &Budget) -> Result<(), Full> {
-        if let Err((bucket, slot)) = self.find(hash, state) {
-            let entry = self.table.tag(hash) | (self.store.len + 1);
-            self.store.push(state, budget)?;
-            self.table.bucket_mut(bucket)[slot] = entry;
         }
         Ok(())
     }
 
     /// The index of a state, or the place for its entry.
     #[inline(always)]
-    fn find(&self, hash: u64, state: &[u64]) -> Result<u32, (u32, usize)> {
-        let tag = self.table.tag(hash);
-        let home = self.table.home(hash);
-        let mut bucket = home;
+    fn find(&self, home: Home, state: &[u64]) -> Result<u32, (u32, usize)> {
+        let mut bucket = home.bucket;
         loop {
             let entries = self.table.bucket(bucket);
-            let mut matches = self.table.matches(entries, tag);
+            let mut matches = self.table.matches(entries, home.tag_in(bucket));
             while matches != 0 {
                 let entry = entries[(matches.trailing_zeros() % SLOTS as u32) as usize];
                 if entry == 0 {
@@ -428,7 +472,7 @@ impl Shard {
             if has_room(entries) {
                 return Err((bucket, first_free(entries)));
             }
-            bucket = self.table.after(bucket, home);
+            bucket = self.table.after(bucket, home.bucket);
         }
     }
 
@@ -441,36 +485,54 @@ impl Shard {
         self.grow_table(need, budget)
     }
 
-    /// Enlarges the table and enters all states anew: the store has all that is needed for it.
+    /// Enlarges the table: to the double, again and again, but for one growth (see `Table::medium`) after which all states are entered anew:
+    /// the store has all that is needed for it.
     #[cold]
     fn grow_table(&mut self, need: u64, budget: &Budget) -> Result<(), Full> {
-        let table = &mut self.table;
-        // Twice as large each time, and more while it is small: all states are entered anew.
-        let mut buckets = u64::from(table.buckets);
-        while Table::room(buckets) < need {
-            buckets += match buckets.cmp(&u64::from(SMALL)) {
-                Ordering::Less if buckets > 0 => buckets * 3,
-                Ordering::Equal => u64::from(table.first_growth),
-                Ordering::Less => 2,
-                Ordering::Greater => buckets,
+        let medium = u64::from(self.table.medium);
+        while Table::room(u64::from(self.table.buckets)) < need {
+            let mut buckets = u64::from(self.table.buckets);
+            let doubles = buckets != 0 && buckets != u64::from(SMALL);
+            buckets = match buckets {
+                0 if need <= Table::room(u64::from(SMALL)) => 2,
+                0 => medium,
+                _ if doubles => 2 * buckets,
+                _ => medium,
             };
+            // 26 bits of index leave 5 for the tag; with 64 shards that is 4 billion states.
+            if Table::room(buckets) >= 1 << 26 {
+                return Err(Full);
+            }
+            self.add_pages(buckets as u32, budget)?;
+            if doubles {
+                let astray = self.table.double();
+                self.enter(astray.into_iter());
+            } else {
+                let empty = Pair([[0; SLOTS]; 2]);
+                for page in &mut self.table.pages {
+                    page.fill(empty.clone());
+                }
+                self.table.buckets = buckets as u32;
+                let room = Table::room(buckets);
+                self.table.index_mask = u32::MAX >> room.leading_zeros().saturating_sub(32);
+                self.enter(0..self.store.len);
+            }
         }
-        // 26 bits of index leave 6 for the tag; with 64 shards that is 4 billion states.
-        if Table::room(buckets) >= 1 << 26 {
-            return Err(Full);
-        }
-        let buckets = buckets as u32;
+        Ok(())
+    }
+
+    /// Gives the table pages for that many buckets; what is there stays. Without memory for that, nothing changes.
+    fn add_pages(&mut self, buckets: u32, budget: &Budget) -> Result<(), Full> {
         let empty = Pair([[0; SLOTS]; 2]);
-        // A first page that is smaller than a page is replaced, others are kept. The table is valid as
-        // it was until all the memory is there.
+        // A first page that is smaller than a page is replaced, others are kept.
+        let pages = &mut self.table.pages;
         let first = (buckets.min(BUCKETS_PER_PAGE) / 2) as usize;
-        let first = match table.pages.first() {
+        let first = match pages.first() {
             Some(page) if page.len() == first => None,
             _ => Some(budget.vector(first, empty.clone())?),
         };
-        let pages = buckets.div_ceil(BUCKETS_PER_PAGE) as usize;
         let mut more = Vec::new();
-        for _ in table.pages.len().max(1)..pages {
+        for _ in pages.len().max(1)..buckets.div_ceil(BUCKETS_PER_PAGE) as usize {
             match budget.vector(PAIRS_PER_PAGE as usize, empty.clone()) {
                 Ok(page) => more.push(page),
                 Err(full) => {
@@ -482,61 +544,38 @@ impl Shard {
                 }
             }
         }
-        for page in &mut table.pages {
-            page.fill(empty.clone());
+        if let Some(mut first) = first {
+            match pages.first_mut() {
+                Some(old) => {
+                    first[..old.len()].clone_from_slice(old);
+                    budget.drop_vector(std::mem::replace(old, first));
+                }
+                None => pages.push(first),
+            }
         }
-        if let Some(first) = first {
-            table
-                .pages
-                .drain(..)
-                .for_each(|page| budget.drop_vector(page));
-            table.pages.push(first);
-        }
-        table.pages.append(&mut more);
-        table.buckets = buckets;
-        let room = Table::room(u64::from(buckets));
-        let index_bits = (u64::BITS - room.leading_zeros()).max(8);
-        table.index_mask = u32::MAX >> (u32::BITS - index_bits);
-        match self.store.words {
-            1 => self.enter_all::<1>(),
-            2 => self.enter_all::<2>(),
-            3 => self.enter_all::<3>(),
-            4 => self.enter_all::<4>(),
-            _ => self.enter_all::<0>(),
-        }
+        pages.append(&mut more);
         Ok(())
     }
 
-    /// Adds all states to a table that is empty. `W` is as in [`Shard::insert_words`].
-    fn enter_all<const W: usize>(&mut self) {
-        let words = if W == 0 { self.store.words } else { W };
-        let mut state = vec![0; words];
-        for start in (0..self.store.len).step_by(GROUP) {
-            let end = self.store.len.min(start + GROUP as u32);
-            let mut hashes = [0; GROUP];
-            for (index, hash) in (start..end).zip(&mut hashes) {
-                self.store.read(index, &mut state[..words]);
-                *hash = hash_of(self.layout.key(&state));
-                prefetch(self.table.bucket(self.table.home(*hash)));
-            }
-            for (index, hash) in (start..end).zip(hashes) {
-                self.table.add(hash, index);
-            }
+    /// Adds entries for states that have none.
+    fn enter(&mut self, indices: impl Iterator<Item = u32>) {
+        let mut state = vec![0; self.store.words];
+        for index in indices {
+            self.store.read(index, &mut state);
+            let home = self.table.home(hash_of(self.layout.key(&state)));
+            self.table.add(home, index);
         }
     }
 
     /// Packs all states anew; the table stays as it is. If there is no memory for that, nothing changes.
     pub(crate) fn repack(&mut self, layout: &Arc<Layout>, budget: &Budget) -> Result<(), Full> {
         let mut store = Store::new(layout);
-        let mut row = vec![0; layout.width()];
         let mut old = vec![0; self.store.words];
         let mut new = vec![0; store.words];
         for index in 0..self.store.len {
             self.store.read(index, &mut old);
-            self.layout.unpack(&old, &mut row);
             new.fill(0);
-            let fits = layout.pack(&row, &mut new);
-            debug_assert!(fits.is_some(), "a layout that loses states");
+            self.layout.convert(&old, layout, &mut new);
             if let Err(full) = store.push(&new, budget) {
                 store
                     .pages

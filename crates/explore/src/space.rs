@@ -125,7 +125,6 @@ impl Emitted {
         self.rows.clear();
     }
 
-    #[cold]
     fn keep_patched(&mut self, label: u64, row: &[u32], changes: &[(usize, u32)]) {
         let start = self.rows.len();
         self.labels.push(label);
@@ -258,44 +257,83 @@ impl<'a> Successors<'a> {
     pub fn patch(&mut self, label: u64, changes: &[(usize, u32)]) {
         // Where the changes are written down in the call, so is their number.
         match *changes {
-            [one] => self.patch_all(label, [one]),
-            [one, two] => self.patch_all(label, [one, two]),
+            [one] => self.patch_one(label, one.0, one.1),
+            [one, two] => self.patch_two(label, one.0, one.1, two.0, two.1),
             _ => self.patch_all(label, changes),
         }
     }
 
-    // Not inlined: a space that does much else would keep its numbers on the stack because of this.
+    // None of these is inlined: a space that does much else would keep its numbers on the stack because of it. Numbers one by one are
+    // handed over in registers.
     #[inline(never)]
-    fn patch_all(&mut self, label: u64, changes: impl AsRef<[(usize, u32)]>) {
-        let changes = changes.as_ref();
+    fn patch_one(&mut self, label: u64, component: usize, number: u32) {
+        self.patch_with(label, &[(component, number)]);
+    }
+
+    #[inline(never)]
+    fn patch_two(&mut self, label: u64, one: usize, number: u32, two: usize, other: u32) {
+        self.patch_with(label, &[(one, number), (two, other)]);
+    }
+
+    #[inline(never)]
+    fn patch_all(&mut self, label: u64, changes: &[(usize, u32)]) {
+        self.patch_with(label, changes);
+    }
+
+    #[inline(always)]
+    fn patch_with(&mut self, label: u64, changes: &[(usize, u32)]) {
+        // Where rows are kept as they are, there is no packed one.
+        if self.base.len() != self.layout.words() {
+            return self.keep_patched(label, changes);
+        }
+        // Most states have few words; where their number is known, copying them takes no loop.
+        match self.base.len() {
+            1 => self.patch_words::<1>(changes),
+            2 => self.patch_words::<2>(changes),
+            3 => self.patch_words::<3>(changes),
+            _ => self.patch_words::<0>(changes),
+        }
+    }
+
+    /// `W` is the number of words of a state, or 0 if it is not known when this is compiled.
+    #[inline(always)]
+    fn patch_words<const W: usize>(&mut self, changes: &[(usize, u32)]) {
+        let words = if W == 0 { self.base.len() } else { W };
+        let used = self.out.used;
+        let Some(record) = self.out.records.get_mut(used..used + 1 + words) else {
+            return self.patch_with_more_room(changes);
+        };
+        self.out.used = used + 1 + words;
+        let (first, state) = record.split_at_mut(1);
+        state.copy_from_slice(&self.base[..words]);
+        let mut key = self.key;
+        let mut fits = true;
+        for &(component, number) in changes {
+            match self.layout.patch(state, key, component, number) {
+                Some(new) => key = new,
+                None => fits = false,
+            }
+        }
+        first[0] = key;
+        if !fits {
+            self.note_too_large(changes);
+        }
+    }
+
+    #[cold]
+    fn patch_with_more_room(&mut self, changes: &[(usize, u32)]) {
+        self.out.grow(self.out.used + 1 + self.base.len());
+        self.patch_words::<0>(changes);
+    }
+
+    #[cold]
+    fn keep_patched(&mut self, label: u64, changes: &[(usize, u32)]) {
         assert_eq!(
             self.row.len(),
             self.layout.width(),
             "there is no row to patch"
         );
-        if self.out.keep {
-            return self.out.keep_patched(label, self.row, changes);
-        }
-        let (first, words) = self.out.record(self.base.len());
-        // Most states have few words; calling a function to copy them takes longer than copying.
-        match (&mut *words, self.base) {
-            ([a], [x]) => *a = *x,
-            ([a, b], [x, y]) => (*a, *b) = (*x, *y),
-            ([a, b, c], [x, y, z]) => (*a, *b, *c) = (*x, *y, *z),
-            (words, base) => words.copy_from_slice(base),
-        }
-        let mut key = self.key;
-        let mut fits = true;
-        for &(component, number) in changes {
-            match self.layout.patch(words, key, component, number) {
-                Some(new) => key = new,
-                None => fits = false,
-            }
-        }
-        *first = key;
-        if !fits {
-            self.note_too_large(changes);
-        }
+        self.out.keep_patched(label, self.row, changes);
     }
 
     #[cold]

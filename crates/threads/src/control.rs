@@ -27,6 +27,14 @@ impl Footprint {
         }
     }
 
+    /// What both may touch in the same way.
+    pub fn intersection(self, other: Footprint) -> Footprint {
+        Footprint {
+            reads: self.reads & other.reads,
+            writes: self.writes & other.writes,
+        }
+    }
+
     /// Whether the two may touch the same location, one of them writing.
     #[inline]
     pub fn conflicts(self, other: Footprint) -> bool {
@@ -55,6 +63,8 @@ pub(crate) struct Control {
     pub live: Vec<Box<[RegisterId]>>,
     /// What the thread may access from here on.
     pub future: Vec<Footprint>,
+    /// What the thread may access from wherever it stands, as long as it has not ended.
+    pub always: Footprint,
     /// For points inside `atomic`: what it may access up to the end of the block.
     pub rest_of_block: Vec<Footprint>,
     /// A step from here may go back in the code (up to where it stops next).
@@ -87,6 +97,7 @@ impl Control {
             pauses: Vec::new(),
             live: Vec::new(),
             future: Vec::new(),
+            always: Footprint::default(),
             rest_of_block: Vec::new(),
             may_close_loop: Vec::new(),
             visible: Vec::new(),
@@ -102,6 +113,11 @@ impl Control {
         control.pauses = control.find_pauses(thread);
         control.live = control.find_live(thread, settings, &mentioned);
         control.future = control.backward_footprints(thread, |_, _| true);
+        control.always = (0..points)
+            .filter(|&p| !control.outgoing(PointId(p as u32)).is_empty())
+            .map(|p| control.future[p])
+            .reduce(Footprint::intersection)
+            .unwrap_or_default();
         control.rest_of_block =
             control.backward_footprints(thread, |from, _| thread.points[from.index()].atomic);
         control.may_close_loop = control.find_loop_closers(thread);

@@ -38,9 +38,9 @@ use palisade_lang::{Instance, PointId, Program, ThreadId, Value};
 pub use action::{Action, ActionKind, Effect, Update};
 use control::Control;
 pub use control::{Footprint, visit_state_atoms};
-pub use steps::{Step, StepOutcome};
+pub use steps::{Nexts, OtherStep, Step, Written};
 use table::{LocalTable, ValueTable};
-pub use view::{Footprints, Standing, View};
+pub use view::{Flags, Footprints, Standing, View};
 
 /// A local state of a thread's code. Copies of the same code share their local states. Numbers are given in the order of discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,18 +88,26 @@ pub struct Threads<'p> {
 #[derive(Debug)]
 struct Code {
     control: Control,
+    /// How many threads run it.
+    copies: usize,
     locals: RwLock<LocalTable>,
 }
 
 impl<'p> Threads<'p> {
     /// Analyses the code; nothing is run yet.
     pub fn new(program: &'p Program, settings: Settings) -> Self {
+        let instances = program.instances();
+        let mut copies = vec![0; program.threads.len()];
+        for instance in &instances {
+            copies[instance.thread.index()] += 1;
+        }
         Threads {
             program,
-            instances: program.instances(),
-            codes: (0..program.threads.len())
-                .map(|index| Code {
+            instances,
+            codes: (copies.into_iter().enumerate())
+                .map(|(index, copies)| Code {
                     control: Control::new(program, ThreadId(index as u32), &settings),
+                    copies,
                     locals: RwLock::default(),
                 })
                 .collect(),
@@ -144,6 +152,15 @@ impl<'p> Threads<'p> {
     /// What a thread may access from a control point on, whatever happens.
     pub fn future_of_point(&self, code: usize, point: PointId) -> Footprint {
         self.codes[code].control.future[point.index()]
+    }
+
+    /// Whether a step of a thread with this code is in conflict with what every other thread may still do, wherever that thread stands; all of them
+    /// must be running.
+    fn meets_all(&self, code: usize, step: Footprint) -> bool {
+        (self.codes.iter().enumerate()).all(|(index, other)| {
+            let others = other.copies - usize::from(index == code).min(other.copies);
+            others == 0 || step.conflicts(other.control.always)
+        })
     }
 
     /// Groups of running threads that are interchangeable: copies of the same code without `me`. Indices of instances; groups of one are left out.

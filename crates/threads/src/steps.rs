@@ -4,32 +4,42 @@ use palisade_lang::LocationId;
 
 use crate::LocalId;
 
-/// An action with the value that it reads: all that there is to know about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// What becomes of it.
-    pub outcome: StepOutcome,
-    pub(crate) nexts: Nexts,
-}
-
 /// What becomes of an action that reads a certain value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepOutcome {
+pub enum Step {
     /// It has to wait for another value.
     Waits,
-    /// The program errs, in a way that only shows with the value read; there is no successor.
-    Errs,
-    /// It is executed, and writes this: a location and the number of a value.
-    Goes(Option<(LocationId, u32)>),
+    /// It writes nothing, and the thread is here afterwards: nearly every step is one of these two.
+    To(LocalId),
+    /// Something else ([`View::other_step`](crate::View::other_step)).
+    Other(u32),
 }
 
-/// Where the thread can be after a step.
+/// What else may become of an action that reads a certain value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Nexts {
-    /// Nearly always there is one way.
-    One(LocalId),
-    /// These of all successors that are remembered.
-    Range(u32, u32),
+pub enum OtherStep {
+    /// It writes something, and the thread is here afterwards.
+    Writes(Written, LocalId),
+    /// It writes this, if anything, and the thread is at one of several places afterwards ([`View::nexts`](crate::View::nexts)).
+    Branches(Option<Written>, Nexts),
+    /// The program errs, in a way that only shows with the value read; there is no successor.
+    Errs,
+}
+
+/// What a step writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Where.
+    pub location: LocationId,
+    /// The number of the value.
+    pub value: u32,
+}
+
+/// Some of all successors that are remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nexts {
+    pub(crate) begin: u32,
+    pub(crate) end: u32,
 }
 
 /// The steps of one code that were found.
@@ -40,7 +50,7 @@ pub(crate) struct Steps {
     /// The number of the value read, and the step.
     entries: Vec<(u32, u32)>,
     /// Steps that do not fit into a number.
-    others: Vec<Step>,
+    others: Vec<OtherStep>,
 }
 
 /// A small hash table: an entry is at the place that its number names, or at the next one that is free.
@@ -85,7 +95,7 @@ impl Steps {
     }
 
     /// The step of an action, if it is known; `read` says the number of the value at a location. Otherwise that number, 0 where nothing is read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(
         &self,
         action: usize,
@@ -103,41 +113,49 @@ impl Steps {
                 return Err(number);
             }
             if key == number {
-                return Ok(self.decode(step));
+                return Ok(Self::decode(step));
             }
             at = (at + 1) & region.mask;
         }
     }
 
+    /// A step that is something else.
     #[inline]
-    fn decode(&self, step: u32) -> Step {
+    pub(crate) fn other(&self, number: u32) -> &OtherStep {
+        &self.others[number as usize]
+    }
+
+    /// Makes room for another one.
+    pub(crate) fn add_other(&mut self, step: OtherStep) -> Step {
+        self.others.push(step);
+        Step::Other((self.others.len() - 1) as u32)
+    }
+
+    #[inline(always)]
+    fn decode(step: u32) -> Step {
         match step {
-            WAITS => Step {
-                outcome: StepOutcome::Waits,
-                nexts: Nexts::Range(0, 0),
-            },
-            ONE..OTHER => Step {
-                outcome: StepOutcome::Goes(None),
-                nexts: Nexts::One(LocalId(step - ONE)),
-            },
-            _ => self.others[(step - OTHER) as usize],
+            WAITS => Step::Waits,
+            ONE..OTHER => Step::To(LocalId(step - ONE)),
+            _ => Step::Other(step - OTHER),
         }
     }
 
-    fn encode(&mut self, step: Step) -> u32 {
-        match (step.outcome, step.nexts) {
-            (StepOutcome::Waits, _) => WAITS,
-            (StepOutcome::Goes(None), Nexts::One(next)) if next.0 < OTHER - ONE => ONE + next.0,
-            _ => {
-                self.others.push(step);
-                OTHER + (self.others.len() - 1) as u32
-            }
+    /// Whether there may be a [`Step::To`] this one.
+    pub(crate) fn can_go_to(next: LocalId) -> bool {
+        next.0 < OTHER - ONE
+    }
+
+    fn encode(step: Step) -> u32 {
+        match step {
+            Step::Waits => WAITS,
+            Step::To(next) => ONE + next.0,
+            Step::Other(number) => OTHER + number,
         }
     }
 
     /// Adds a step that was not known.
     pub(crate) fn insert(&mut self, action: usize, number: u32, step: Step) {
-        let step = self.encode(step);
+        let step = Self::encode(step);
         let mut region = self.regions[action];
         if region.reads != NOWHERE && (region.used + 1) * 4 > (region.mask + 1) * 3 {
             let old = region;
@@ -177,18 +195,10 @@ mod tests {
         steps.add_action(None);
         steps.add_action(Some(x));
         steps.add_action(Some(x));
-        let step = |number: u32| Step {
-            outcome: match number % 4 {
-                0 => StepOutcome::Waits,
-                1 => StepOutcome::Errs,
-                2 => StepOutcome::Goes(None),
-                _ => StepOutcome::Goes(Some((x, number))),
-            },
-            nexts: match number % 4 {
-                0 | 1 => Nexts::Range(0, 0),
-                _ if number % 8 < 4 => Nexts::One(LocalId(number)),
-                _ => Nexts::Range(number, number.wrapping_add(2)),
-            },
+        let step = |number: u32| match number % 3 {
+            0 => Step::Waits,
+            1 => Step::To(LocalId(number)),
+            _ => Step::Other(number),
         };
         let nothing = |_| unreachable!();
         assert_eq!(steps.find(0, nothing), Err(0));
@@ -196,8 +206,18 @@ mod tests {
         assert_eq!(steps.find(0, nothing), Ok(step(3)));
         let numbers: Vec<u32> = (0..40)
             .chain((0..60).map(|n| n * 64))
-            .chain([u32::MAX])
+            .chain([u32::MAX >> 2])
             .collect();
+        let written = Written {
+            location: x,
+            value: 5,
+        };
+        for other in [OtherStep::Errs, OtherStep::Writes(written, LocalId(3))] {
+            let Step::Other(number) = steps.add_other(other) else {
+                unreachable!()
+            };
+            assert_eq!(*steps.other(number), other);
+        }
         let mut known = std::collections::HashSet::new();
         for number in numbers {
             for action in [1, 2] {

@@ -7,6 +7,30 @@ use std::hash::{Hash, Hasher};
 
 use crate::LocalId;
 
+/// Numbers by what they stand for, in several tables: a table needs room for the old and the new one while it grows, so it should have only a small part of
+/// them.
+#[derive(Debug, Default)]
+struct Numbers([HashTable<u32>; PARTS]);
+
+const PARTS: usize = 16;
+
+impl Numbers {
+    /// The part that a hash belongs to, by bits that the tables themselves do not use.
+    fn part(hash: u64) -> usize {
+        (hash >> 44) as usize % PARTS
+    }
+
+    fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let part = &self.0[Numbers::part(hash)];
+        part.find(hash, |&id| is_it(id)).copied()
+    }
+
+    fn insert(&mut self, hash: u64, id: u32, hash_of: impl Fn(u32) -> u64) {
+        let part = &mut self.0[Numbers::part(hash)];
+        part.insert_unique(hash, id, |&id| hash_of(id));
+    }
+}
+
 /// Local states of one thread's code: a control point (or [`STOPPED`]) and the values of the registers that are live there.
 #[derive(Debug, Default)]
 pub(crate) struct LocalTable {
@@ -14,7 +38,7 @@ pub(crate) struct LocalTable {
     /// Where each state's values begin in `values`.
     begins: Vec<u32>,
     values: Vec<Value>,
-    ids: HashTable<u32>,
+    ids: Numbers,
 }
 
 /// Stands for the control point of a thread that was stopped by a program error.
@@ -42,10 +66,10 @@ impl LocalTable {
 
     pub fn find(&self, point: PointId, values: &[Value]) -> Option<LocalId> {
         self.ids
-            .find(hash(point.0, values), |&id| {
+            .find(hash(point.0, values), |id| {
                 self.get(LocalId(id)) == (point, values)
             })
-            .map(|&id| LocalId(id))
+            .map(LocalId)
     }
 
     pub fn intern(&mut self, point: PointId, values: &[Value]) -> LocalId {
@@ -57,7 +81,7 @@ impl LocalTable {
         self.begins.push(self.values.len() as u32);
         self.values.extend_from_slice(values);
         let mut ids = std::mem::take(&mut self.ids);
-        ids.insert_unique(hash(point.0, values), id, |&id| {
+        ids.insert(hash(point.0, values), id, |id| {
             let (point, values) = self.get(LocalId(id));
             hash(point.0, values)
         });
@@ -75,14 +99,14 @@ impl LocalTable {
 pub(crate) struct ValueTable {
     values: Vec<Value>,
     /// Numbers alone: a table that held the values once more would take too much memory at once when it grows.
-    ids: HashTable<u32>,
+    ids: Numbers,
 }
 
 impl Default for ValueTable {
     fn default() -> Self {
         let mut table = ValueTable {
             values: Vec::new(),
-            ids: HashTable::new(),
+            ids: Numbers::default(),
         };
         for value in 0..16 {
             table.intern(value);
@@ -108,8 +132,7 @@ impl ValueTable {
 
     pub fn find(&self, value: Value) -> Option<u32> {
         self.ids
-            .find(hash_value(value), |&id| self.values[id as usize] == value)
-            .copied()
+            .find(hash_value(value), |id| self.values[id as usize] == value)
     }
 
     pub fn intern(&mut self, value: Value) -> u32 {
@@ -120,7 +143,7 @@ impl ValueTable {
         self.values.push(value);
         let values = &self.values;
         self.ids
-            .insert_unique(hash_value(value), id, |&id| hash_value(values[id as usize]));
+            .insert(hash_value(value), id, |id| hash_value(values[id as usize]));
         id
     }
 }

@@ -3,10 +3,12 @@
 use palisade_lang::{LocationId, Op, PointId, RegisterId, Thread, Value};
 use rustc_hash::FxHashMap;
 
-use crate::action::{Action, ActionKind, Effect, action_of, evaluate, footprint_of, local_step};
+use crate::action::{
+    Action, ActionKind, Effect, Update, action_of, evaluate, footprint_of, local_step,
+};
 use crate::by_number::ByNumber;
 use crate::control::{Footprint, written_register};
-use crate::steps::{Nexts, Step, StepOutcome, Steps};
+use crate::steps::{Nexts, OtherStep, Step, Steps, Written};
 use crate::table::STOPPED;
 use crate::{LocalId, Status, Threads, read, write};
 
@@ -64,18 +66,66 @@ pub struct Standing {
     pub actions: u32,
     /// Where it stands in `footprints`.
     index: u32,
-    /// How the thread stands.
-    pub status: Status,
-    flags: u8,
+    flags: Flags,
 }
 
-// What else there is to say about a local state, a bit for each: standings are copied all the time.
-const ATOMIC: u8 = 1 << 0;
-const MAY_CLOSE_LOOP: u8 = 1 << 1;
-const VISIBLE: u8 = 1 << 2;
-const MENTIONED: u8 = 1 << 3;
-const MAY_ERR: u8 = 1 << 4;
-const MAY_BE_REDUCED: u8 = 1 << 5;
+impl Default for Standing {
+    /// A place to write another one to.
+    fn default() -> Self {
+        Standing {
+            point: STOPPED,
+            first_action: 0,
+            actions: 0,
+            index: 0,
+            flags: Flags(0),
+        }
+    }
+}
+
+/// What else there is to say about a local state, a bit for each: so much is said about several at a glance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags(u32);
+
+impl Flags {
+    const ENDED: Flags = Flags(1 << 0);
+    const STOPPED: Flags = Flags(1 << 1);
+    const MAY_CLOSE_LOOP: Flags = Flags(1 << 2);
+    const VISIBLE: Flags = Flags(1 << 3);
+    const MAY_ERR: Flags = Flags(1 << 4);
+    /// None of the others.
+    pub const NONE: Flags = Flags(0);
+    /// All of the others.
+    pub const ALL: Flags = Flags(u32::MAX);
+    /// The thread is inside `atomic`.
+    pub const ATOMIC: Flags = Flags(1 << 5);
+    /// It is at a label that some `never` mentions.
+    pub const MENTIONED: Flags = Flags(1 << 6);
+    /// It has actions.
+    pub const ACTS: Flags = Flags(1 << 7);
+    /// Putting off all other threads for a step from here is worth a thought: it does not go back in the code, is not visible, and does
+    /// not enter `atomic`. (A block that cannot be finished keeps all others out: entering it is never independent.)
+    pub const MAY_BE_REDUCED: Flags = Flags(1 << 8);
+    /// The same, and there is a thread that the next step is not in conflict with for sure, wherever that thread stands, as long as it has actions.
+    pub const REDUCIBLE_AMONG_ALL: Flags = Flags(1 << 9);
+
+    /// Whether it has one of these.
+    #[inline(always)]
+    pub fn has(self, flags: Flags) -> bool {
+        self.0 & flags.0 != 0
+    }
+
+    /// What one of them has.
+    #[inline(always)]
+    pub fn or(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    /// What both of them have.
+    #[inline(always)]
+    pub fn and(self, other: Flags) -> Flags {
+        Flags(self.0 & other.0)
+    }
+}
 
 /// What a thread may touch.
 #[derive(Clone, Copy, Debug)]
@@ -93,38 +143,38 @@ impl Standing {
         (self.point != STOPPED).then_some(self.point)
     }
 
-    #[inline]
-    fn has(&self, flag: u8) -> bool {
-        self.flags & flag != 0
+    fn set(&mut self, flag: Flags, is: bool) {
+        if is {
+            self.flags = self.flags.or(flag);
+        }
     }
 
-    fn set(&mut self, flag: u8, is: bool) {
-        self.flags |= if is { flag } else { 0 };
+    /// What else there is to say.
+    #[inline]
+    pub fn flags(&self) -> Flags {
+        self.flags
+    }
+
+    /// How the thread stands.
+    #[inline]
+    pub fn status(&self) -> Status {
+        match self.flags {
+            flags if flags.has(Flags::STOPPED) => Status::Stopped,
+            flags if flags.has(Flags::ENDED) => Status::Ended,
+            _ => Status::Running,
+        }
     }
 
     /// Whether the thread is inside `atomic`.
     #[inline]
     pub fn atomic(&self) -> bool {
-        self.has(ATOMIC)
-    }
-
-    /// Whether it is at a label that some `never` mentions.
-    #[inline]
-    pub fn mentioned(&self) -> bool {
-        self.has(MENTIONED)
+        self.flags.has(Flags::ATOMIC)
     }
 
     /// Whether one of the actions is an error of the program, or may become one with the value that it reads.
     #[inline]
     pub fn may_err(&self) -> bool {
-        self.has(MAY_ERR)
-    }
-
-    /// Whether putting off all other threads for a step from here is worth a thought: it does not go back in the code, is not visible, and does
-    /// not enter `atomic`. (A block that cannot be finished keeps all others out: entering it is never independent.)
-    #[inline]
-    pub fn may_be_reduced(&self) -> bool {
-        self.has(MAY_BE_REDUCED)
+        self.flags.has(Flags::MAY_ERR)
     }
 }
 
@@ -204,7 +254,7 @@ impl View<'_> {
     /// How the thread stands.
     #[inline]
     pub fn status(&mut self, code: usize, local: LocalId) -> Status {
-        self.standing(code, local).status
+        self.standing(code, local).status()
     }
 
     /// Whether the thread is inside `atomic`.
@@ -239,13 +289,13 @@ impl View<'_> {
     /// Whether a step from here may go back in the code.
     #[inline]
     pub fn may_close_loop(&mut self, code: usize, local: LocalId) -> bool {
-        self.standing(code, local).has(MAY_CLOSE_LOOP)
+        self.standing(code, local).flags.has(Flags::MAY_CLOSE_LOOP)
     }
 
     /// Whether a step from here may change what a `never` says about the thread's position or registers.
     #[inline]
     pub fn is_visible(&mut self, code: usize, local: LocalId) -> bool {
-        self.standing(code, local).has(VISIBLE)
+        self.standing(code, local).flags.has(Flags::VISIBLE)
     }
 
     /// The control point; `None` for a stopped thread.
@@ -281,7 +331,7 @@ impl View<'_> {
         action: usize,
         value: Value,
     ) -> &[LocalId] {
-        let standing = *self.standing(code, local);
+        let standing = self.standing(code, local);
         self.resume_from(code, local, &standing, action, value)
     }
 
@@ -306,7 +356,7 @@ impl View<'_> {
 
     /// What an action does when it reads the value with the number that `read` says for a location. For somebody who has asked for the
     /// [`Standing`] since the last [`View::begin_state`].
-    #[inline]
+    #[inline(always)]
     pub fn step_from(
         &mut self,
         code: usize,
@@ -322,51 +372,72 @@ impl View<'_> {
         }
     }
 
-    /// Where the thread can be after a step.
+    /// What [`Step::Other`] stands for.
     #[inline]
-    pub fn nexts<'a>(&'a self, code: usize, step: &'a Step) -> &'a [LocalId] {
-        match &step.nexts {
-            Nexts::One(next) => std::slice::from_ref(next),
-            Nexts::Range(begin, end) => &self.memories[code].nexts[*begin as usize..*end as usize],
-        }
+    pub fn other_step(&self, code: usize, number: u32) -> OtherStep {
+        *self.memories[code].steps.other(number)
+    }
+
+    /// Where the thread can be after a step that branches.
+    #[inline]
+    pub fn nexts(&self, code: usize, nexts: Nexts) -> &[LocalId] {
+        &self.memories[code].nexts[nexts.begin as usize..nexts.end as usize]
     }
 
     #[cold]
     fn find_step(&mut self, code: usize, local: LocalId, action: usize, read: u32) -> Step {
         let kind = self.memories[code].actions[action].action.kind;
         let value = if kind.reads() { self.value(read) } else { 0 };
-        let outcome = match kind {
+        let mut written = None;
+        let goes = match kind {
             ActionKind::Wait {
                 relation,
                 value: right,
                 ..
-            } if !relation.holds(value, right) => StepOutcome::Waits,
+            } if !relation.holds(value, right) => Err(Step::Waits),
             ActionKind::Store {
                 location, value, ..
-            } => StepOutcome::Goes(Some((location, self.value_id(value)))),
+            } => {
+                written = Some((location, value));
+                Ok(())
+            }
             ActionKind::Rmw {
                 location, update, ..
             } => match update.effect(self.threads.program.domain, value) {
-                Err(_) => StepOutcome::Errs,
-                Ok(Effect::Blocks) => StepOutcome::Waits,
-                Ok(Effect::Fails) => StepOutcome::Goes(None),
-                Ok(Effect::Writes(new)) => StepOutcome::Goes(Some((location, self.value_id(new)))),
-            },
-            _ => StepOutcome::Goes(None),
-        };
-        let mut nexts = Nexts::Range(0, 0);
-        if let StepOutcome::Goes(_) = outcome {
-            let found = self.successors(code, local, action, value);
-            nexts = match found[..] {
-                [only] => Nexts::One(only),
-                _ => {
-                    let (begin, end) = self.memories[code].keep(&found);
-                    Nexts::Range(begin, end)
+                Err(_) => Err(self.memories[code].steps.add_other(OtherStep::Errs)),
+                Ok(Effect::Blocks) => Err(Step::Waits),
+                Ok(Effect::Fails) => Ok(()),
+                Ok(Effect::Writes(new)) => {
+                    written = Some((location, new));
+                    Ok(())
                 }
-            };
-            self.scratch.found = found;
-        }
-        let step = Step { outcome, nexts };
+            },
+            _ => Ok(()),
+        };
+        let step = match goes {
+            Err(step) => step,
+            Ok(()) => {
+                let written = written.map(|(location, value)| Written {
+                    location,
+                    value: self.value_id(value),
+                });
+                let found = self.successors(code, local, action, value);
+                let step = match (written, &found[..]) {
+                    (None, &[only]) if Steps::can_go_to(only) => Step::To(only),
+                    (Some(written), &[only]) => {
+                        let step = OtherStep::Writes(written, only);
+                        self.memories[code].steps.add_other(step)
+                    }
+                    _ => {
+                        let (begin, end) = self.memories[code].keep(&found);
+                        let step = OtherStep::Branches(written, Nexts { begin, end });
+                        self.memories[code].steps.add_other(step)
+                    }
+                };
+                self.scratch.found = found;
+                step
+            }
+        };
         let memory = &mut self.memories[code];
         memory.steps.insert(action, read, step);
         self.full |= memory.is_full();
@@ -416,14 +487,13 @@ impl View<'_> {
     }
 
     /// All that is known about a local state.
-    #[inline]
-    pub fn standing(&mut self, code: usize, local: LocalId) -> &Standing {
-        let known = self.memories[code].known.get(local.0 as usize).copied();
-        let index = match known {
-            Some(index) if index != 0 => index - 1,
+    #[inline(always)]
+    pub fn standing(&mut self, code: usize, local: LocalId) -> Standing {
+        let memory = &self.memories[code];
+        match memory.known.get(local.0 as usize) {
+            Some(&index) if index != 0 => memory.locals[index as usize - 1],
             _ => self.remember(code, local),
-        };
-        &self.memories[code].locals[index as usize]
+        }
     }
 
     /// To be called before a global state is expanded: the only moment at which remembered steps may be dropped to save memory.
@@ -461,7 +531,7 @@ impl View<'_> {
     }
 
     #[cold]
-    fn remember(&mut self, code: usize, local: LocalId) -> u32 {
+    fn remember(&mut self, code: usize, local: LocalId) -> Standing {
         let threads = self.threads;
         let thread = &threads.program.threads[code];
         let control = &threads.codes[code].control;
@@ -471,22 +541,17 @@ impl View<'_> {
         let (mut next, mut future) = (Footprint::default(), Footprint::default());
         let mut entry = Standing {
             point,
-            status: Status::Stopped,
-            flags: 0,
+            flags: Flags::NONE,
             index: memory.locals.len() as u32,
             first_action: first_action as u32,
             actions: 0,
         };
         if point != STOPPED {
-            entry.status = if thread.is_end(point) {
-                Status::Ended
-            } else {
-                Status::Running
-            };
-            entry.set(ATOMIC, thread.points[point.index()].atomic);
-            entry.set(MAY_CLOSE_LOOP, control.may_close_loop[point.index()]);
-            entry.set(VISIBLE, control.visible[point.index()]);
-            entry.set(MENTIONED, control.mentioned[point.index()]);
+            entry.set(Flags::ENDED, thread.is_end(point));
+            entry.set(Flags::ATOMIC, thread.points[point.index()].atomic);
+            entry.set(Flags::MAY_CLOSE_LOOP, control.may_close_loop[point.index()]);
+            entry.set(Flags::VISIBLE, control.visible[point.index()]);
+            entry.set(Flags::MENTIONED, control.mentioned[point.index()]);
             let mut enters_block = false;
             future = control.future[point.index()];
             for index in control.outgoing(point) {
@@ -500,8 +565,12 @@ impl View<'_> {
                 };
                 next = next.union(footprint);
                 enters_block |= kind == ActionKind::AtomicBegin;
-                let may_err = matches!(kind, ActionKind::Error(_) | ActionKind::Rmw { .. });
-                entry.set(MAY_ERR, may_err);
+                let may_err = match kind {
+                    ActionKind::Error(_) => true,
+                    ActionKind::Rmw { update, .. } => matches!(update, Update::Fetch(..)),
+                    _ => false,
+                };
+                entry.set(Flags::MAY_ERR, may_err);
                 memory.actions.push(RememberedAction {
                     action: Action {
                         kind,
@@ -531,12 +600,18 @@ impl View<'_> {
                 let reads = kind.location().filter(|_| kind.reads());
                 memory.steps.add_action(reads);
             }
-            let bound = entry.has(MAY_CLOSE_LOOP | VISIBLE) || enters_block;
-            entry.set(MAY_BE_REDUCED, !bound);
+            entry.set(Flags::ACTS, entry.actions > 0);
+            let bound = Flags::MAY_CLOSE_LOOP.or(Flags::VISIBLE);
+            if !entry.flags.has(bound) && !enters_block {
+                entry.set(Flags::MAY_BE_REDUCED, true);
+                let meets_all = threads.meets_all(code, next);
+                entry.set(Flags::REDUCIBLE_AMONG_ALL, !meets_all);
+            }
         } else {
             // A thread that stopped inside `atomic` keeps everybody out for good: where it stopped is remembered as its only value.
+            entry.set(Flags::STOPPED, true);
             let table = read(&threads.codes[code].locals);
-            entry.set(ATOMIC, table.get(local).1 == [1]);
+            entry.set(Flags::ATOMIC, table.get(local).1 == [1]);
         }
         let index = entry.index;
         memory.locals.push(entry);
@@ -546,7 +621,7 @@ impl View<'_> {
         }
         memory.known[local.0 as usize] = index + 1;
         self.full |= memory.is_full();
-        index
+        entry
     }
 
     #[cold]
