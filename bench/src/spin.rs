@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use bench::output::Table;
 use bench::tool::{Finished, Palisade, run, workspace};
+use bench::verifier::{TOO_DEEP, states_stored};
 
 /// Programs with at least a million states, as `pan` stores them.
 const PROGRAMS: &[&str] = &[
@@ -220,13 +221,9 @@ impl Pan {
             .current_dir(&self.directory);
         let finished = run(&mut command, LIMIT).map_err(|error| error.to_string())?;
         let text = &finished.output;
-        if !text.contains("errors: 0") || text.contains("max search depth too small") {
+        if !text.contains("errors: 0") || text.contains(TOO_DEEP) {
             return Err(format!("{}: not the whole state space", path.display()));
         }
-        let stored = text.lines().find_map(|line| {
-            let line = line.trim().strip_suffix("states, stored")?;
-            line.trim().parse::<f64>().ok()
-        });
-        Ok((stored.unwrap_or(0.0) as u64, finished))
+        Ok((states_stored(text), finished))
     }
 }

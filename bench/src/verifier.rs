@@ -17,7 +17,7 @@ const BUILD_SECONDS: u64 = 60;
 const MEMORY: u64 = 2000;
 
 /// What `pan` prints where its stack was too small.
-const TOO_DEEP: &str = "max search depth too small";
+pub const TOO_DEEP: &str = "max search depth too small";
 
 /// What `pan` says about a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,13 +112,9 @@ impl Spin {
         if ran.output.contains(TOO_DEEP) || ran.status.is_none() {
             ran = self.run("./pan", &["-m2000000", "-w23", "-E"], RUN_SECONDS)?;
         }
-        let stored = ran.output.lines().find_map(|line| {
-            let line = line.trim().strip_suffix("states, stored")?;
-            line.trim().parse::<f64>().ok()
-        });
         Ok(Verified {
             answer: answer(&ran.output, ran.status),
-            states: stored.unwrap_or(0.0) as u64,
+            states: states_stored(&ran.output),
             build,
             seconds: ran.seconds,
         })
@@ -135,6 +131,15 @@ impl Spin {
         run(&mut command, Duration::from_secs(20 * seconds))
             .map_err(|error| format!("{program}: {error}"))
     }
+}
+
+/// How many states `pan` says that it stored.
+pub fn states_stored(output: &str) -> u64 {
+    let stored = output.lines().find_map(|line| {
+        let line = line.trim().strip_suffix("states, stored")?;
+        line.trim().parse::<f64>().ok()
+    });
+    stored.unwrap_or(0.0) as u64
 }
 
 /// Reads what `pan` printed.

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use std::io::{self, BufRead, Read, Write};
 
 /// How a certificate begins.
-pub const MAGIC: &str = "palisade certificate 1\n";
+pub const MAGIC: &str = "palisade certificate 2\n";
 
 /// Longer states are refused when they are read: a file must not be able to ask for any amount of memory.
 const MOST_BYTES: u64 = 1 << 20;

@@ -1,10 +1,10 @@
 //! The form of certificates: what is written where a criterion holds, so that somebody else can check it.
 //!
 //! A certificate is a set of states. It proves that a criterion holds if the initial state is in it, if it is closed under steps, and if no
-//! state in it violates. This crate knows neither steps nor criteria, only the file:
+//! state in it violates. (A state that covers another one stands for it.) This crate knows neither steps nor criteria, only the file:
 //!
 //! ```text
-//! palisade certificate 1
+//! palisade certificate 2
 //! model sc
 //! criterion safe
 //! locations declared
@@ -19,7 +19,8 @@
 //! A state is a list of numbers. Each is written in zigzag form with seven bits a byte, the lowest first; SHARED, LENGTH and COUNT likewise,
 //! without the zigzag. The numbers of a state are first
 //!
-//! * for each running thread, in the order of the text, its control point and all its registers;
+//! * for each running thread, in the order of the text, its control point and all its registers; those that are set before they are read again, or never
+//!   read again, are 0 (for `safe`, those that a `never` reads are kept);
 //! * for each location its value;
 //!
 //! and then what the proof needs ([`Proof`]):
@@ -38,7 +39,7 @@
 //!   place M_SC, for each place W_SC, as sets of places: a number for each 32 places, one bit a place. Then for each thread V, for each thread
 //!   V_RMW, for each place W, for each place W_RMW. Each of these says which values could be old: how many places have some; for each of
 //!   them the place, 2n + 1 if one of the values is not critical and otherwise 2n, and the n critical values, ascending. States inside
-//!   `atomic` blocks are left out.
+//!   `atomic` blocks are left out, and so are states whose sets another one with the same threads and memory includes: that one covers them.
 //!
 //! Only for any number of threads, with the proof `basis`, it is not states but sets of states: ideals, in one of which is everything that can be reached, and
 //! minimal states, the backward basis, above which is everything that could violate (see `palisade-validate` for what makes that a proof). The

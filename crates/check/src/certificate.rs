@@ -1,4 +1,5 @@
-//! The states of an unreduced walk, for a certificate that somebody else can check (see `palisade-certificate` for the form).
+//! The states of a walk without reductions, for a certificate that somebody else can check (see `palisade-certificate` for the form). Only registers that do not
+//! matter any more are forgotten, and under RA states that another one covers: whoever checks knows why.
 //!
 //! Nothing here has to be believed: whoever checks a certificate derives steps and violations again. Threads that an error has stopped are left
 //! out: one that stands before the error can do no less, so their states prove nothing more (and where errors matter, there are none).
@@ -52,7 +53,7 @@ pub enum NoCertificate {
 /// Takes the states of a certificate, in no particular order.
 pub(crate) type Take<'t> = dyn FnMut(&[i64]) -> io::Result<()> + 't;
 
-/// Walks without any reduction and hands every state to `take`, in no particular order. What the states show.
+/// Walks and hands every state to `take`, in no particular order. What the states show.
 pub fn certificate(
     program: &Program,
     options: &Options,
@@ -116,11 +117,21 @@ pub fn certificate(
         }
     }
     let options = Options {
-        reductions: Reductions::NONE,
+        reductions: Reductions {
+            dead_registers: true,
+            subsumption: true,
+            ..Reductions::NONE
+        },
         all: false,
         timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
         ..options.clone()
     };
+    let mut program = program.clone();
+    if criterion != Criterion::Safe {
+        // What they mention would matter.
+        program.nevers.clear();
+    }
+    let program = &program;
     match claim.proof {
         Proof::States => sc_states(program, &options, control, take)?,
         Proof::Attacks => attack_states(program, &options, control, take)?,
@@ -150,20 +161,13 @@ pub(crate) fn finished(outcome: &Outcome, answer: Answer) -> Result<(), NoCertif
     }
 }
 
-fn without_nevers(program: &Program) -> Program {
-    let mut program = program.clone();
-    program.nevers.clear();
-    program
-}
-
 fn sc_states(
     program: &Program,
     options: &Options,
     control: &Control<'_>,
     take: &mut Take<'_>,
 ) -> Result<(), NoCertificate> {
-    let program = without_nevers(program);
-    let frame = Frame::new(&program, &options.reductions);
+    let frame = Frame::new(program, &options.reductions);
     let space = ScSpace {
         frame: &frame,
         observer: Nothing,
@@ -183,10 +187,9 @@ fn attack_states(
     control: &Control<'_>,
     take: &mut Take<'_>,
 ) -> Result<(), NoCertificate> {
-    let program = without_nevers(program);
-    let frame = Frame::new(&program, &options.reductions);
+    let frame = Frame::new(program, &options.reductions);
     // Nothing is dismissed beforehand.
-    let may_begin = attacks(&program, false).may_begin;
+    let may_begin = attacks(program, false).may_begin;
     let may_begin = may_begin.iter().map(|of| vec![true; of.len()]).collect();
     let space = AttackSpace::new(&frame, false, false, false, may_begin);
     let (outcome, answer) = search(&space, options, control);

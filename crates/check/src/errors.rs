@@ -2,7 +2,7 @@
 
 use palisade_lang::{Address, BinaryOp, Expr, Op, Program, RegisterExpr, RegisterId, RmwAction};
 
-use crate::tso::values::{Possible, address_of, possible_values};
+use crate::tso::values::{Possible, possible_values};
 use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Reductions, Verdict};
 
 /// Who does not ask for errors does not want to wait for them: they are looked for among so many states where the program has assertions, …
@@ -66,7 +66,8 @@ fn may_go_wrong(program: &Program) -> bool {
         transitions.any(|transition| {
             let op = &transition.op;
             values_can(op)
-                || address_of(op)
+                || op
+                    .address()
                     .is_some_and(|address| may_miss(program, &possible, index, address))
         })
     })
@@ -100,7 +101,10 @@ fn may_miss(
 
 /// Whether it can go wrong.
 fn op_can(op: &Op) -> bool {
-    values_can(op) || address_of(op).is_some_and(|address| !matches!(address, Address::Direct(_)))
+    values_can(op)
+        || op
+            .address()
+            .is_some_and(|address| !matches!(address, Address::Direct(_)))
 }
 
 /// Whether it can go wrong whatever its address.

@@ -8,8 +8,6 @@ use palisade_lang::{
     Register, RegisterExpr, RegisterId, StateAtom, Thread, Transition, UnaryOp,
 };
 
-use crate::tso::values::address_of;
-
 /// Where the new locations are: several beside each of the program's, and behind them some that there is one of.
 pub(crate) struct Places {
     count: u32,
@@ -270,7 +268,7 @@ impl<'a> Weave<'a> {
 
     /// The ways to reach what an instruction touches.
     pub fn reached(&self, op: &Op) -> Vec<Reached> {
-        match address_of(op) {
+        match op.address() {
             None => Vec::new(),
             Some(Address::Pointer(pointer)) => self
                 .program

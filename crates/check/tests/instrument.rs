@@ -1,7 +1,6 @@
 //! Three routes to the same verdict: the direct search, the instrumented program under our own SC walk, and the same under SPIN.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use palisade_check::{
 use palisade_explore::{Limits, Successors, Walk};
 use palisade_lang::print::{PromelaOptions, to_pal, to_promela};
 use palisade_lang::{Copies, Program};
-use palisade_testkit::{Shape, compare};
+use palisade_testkit::{Shape, compare, spin};
 use palisade_threads::View;
 
 /// A criterion with its source-to-source construction.
@@ -211,48 +210,18 @@ fn the_instrumented_program_agrees_on_large_programs_of_the_house() {
     assert!(house_agrees(10_000_000) >= 200);
 }
 
-fn runs(program: &str, argument: &str) -> bool {
-    Command::new(program)
-        .arg(argument)
-        .output()
-        .is_ok_and(|o| o.status.success())
-}
-
 /// SPIN's answer to an instrumented program: an assertion is violated or not.
-fn by_spin(instrumented: &Program, directory: &Path) -> Option<bool> {
+fn by_spin(instrumented: &Program) -> Option<bool> {
     let model = to_promela(instrumented, &PromelaOptions::default()).ok()?;
-    std::fs::create_dir_all(directory).ok()?;
-    std::fs::write(directory.join("model.pml"), model).ok()?;
-    let run = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program)
-            .args(arguments)
-            .current_dir(directory)
-            .output()
-            .ok()?;
-        Some(String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    run("spin", &["-a", "model.pml"])?;
-    let _ = std::fs::remove_file(directory.join("pan"));
-    run(
-        "cc",
-        &["-O0", "-DSAFETY", "-DMEMLIM=2000", "-o", "pan", "pan.c"],
-    )?;
-    // At most a minute; the depth is that of the search, not of a state space.
-    let said = run("./pan", &["-m1000000", "-E", "-Q1"])?;
-    let errors = said.split("errors: ").nth(1)?;
-    let holds = errors.trim_start().starts_with('0');
-    let complete =
-        !said.contains("max search depth too small") && !said.contains("Search not completed");
-    (complete || !holds).then_some(holds)
+    // At most a minute; the depth is that of the search, not of a state space. Models that are too large for SPIN are refused by it.
+    spin::verify(&model, &["-m1000000", "-E", "-Q1"]).ok()?
 }
 
 #[test]
 fn spin_agrees() {
-    if !runs("spin", "-V") || !runs("cc", "--version") {
-        println!("spin or cc is not installed");
+    if !spin::is_installed() {
         return;
     }
-    let directory = std::env::temp_dir().join(format!("palisade-spin-{}", std::process::id()));
     // Programs without errors of their own, which SPIN would report as well.
     let shape = Shape {
         pointers: false,
@@ -264,7 +233,7 @@ fn spin_agrees() {
             &shape,
             0..8,
             |program| directly(program, criterion),
-            |program| by_spin(&instrument(program), &directory),
+            |program| by_spin(&instrument(program)),
         );
         println!("{}: {compared:?}", criterion.name());
         // Of the house, small programs, and every eighth of them: each costs a run of the C compiler.
@@ -278,20 +247,17 @@ fn spin_agrees() {
             ops < 600 && unreachable(&instrumented, 2_000).is_some()
         });
         let programs = small.step_by(8).take(8);
-        assert!(spin_agrees_on(programs, criterion, instrument, &directory) > 0);
+        assert!(spin_agrees_on(programs, criterion, instrument) > 0);
     }
-    let _ = std::fs::remove_dir_all(&directory);
 }
 
 #[test]
 #[ignore = "takes an hour, and SPIN"]
 fn spin_agrees_on_the_whole_house() {
-    let directory = std::env::temp_dir().join(format!("palisade-spins-{}", std::process::id()));
     for (criterion, instrument) in ROUTES {
         let programs = house().into_iter();
-        assert!(spin_agrees_on(programs, criterion, instrument, &directory) >= 100);
+        assert!(spin_agrees_on(programs, criterion, instrument) >= 100);
     }
-    let _ = std::fs::remove_dir_all(&directory);
 }
 
 /// How many of the programs SPIN answered; all of them as the direct search does.
@@ -299,13 +265,12 @@ fn spin_agrees_on(
     programs: impl Iterator<Item = (PathBuf, Program)>,
     criterion: Criterion,
     instrument: fn(&Program) -> Program,
-    directory: &Path,
 ) -> usize {
     let mut compared = 0;
     let mut unanswered = Vec::new();
     for (file, program) in programs {
         let direct = directly(&program, criterion);
-        let found = by_spin(&instrument(&program), directory);
+        let found = by_spin(&instrument(&program));
         if let (Some(direct), Some(found)) = (direct, found) {
             assert_eq!(direct, found, "{}: {}", criterion.name(), file.display());
             compared += 1;

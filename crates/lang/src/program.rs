@@ -244,22 +244,13 @@ impl Op {
     /// The expressions that are evaluated, those of the address included.
     pub fn operands(&self) -> Vec<&RegisterExpr> {
         let mut operands = Vec::new();
-        let (Op::Load { address, .. }
-        | Op::Store { address, .. }
-        | Op::Rmw { address, .. }
-        | Op::Wait { address, .. }) = self
-        else {
-            if let Op::Assign(_, e) | Op::Assume(e) | Op::Assert(e) = self {
-                operands.push(e);
-            }
-            return operands;
-        };
-        match address {
-            Address::Direct(_) => {}
-            Address::Element { index, .. } => operands.push(index),
-            Address::Pointer(pointer) => operands.push(pointer),
+        match self.address() {
+            Some(Address::Element { index, .. }) => operands.push(index),
+            Some(Address::Pointer(pointer)) => operands.push(pointer),
+            Some(Address::Direct(_)) | None => {}
         }
         match self {
+            Op::Assign(_, value) | Op::Assume(value) | Op::Assert(value) => operands.push(value),
             Op::Store { value, .. } | Op::Wait { value, .. } => operands.push(value),
             Op::Rmw { action, .. } => match action {
                 RmwAction::CompareAndSwap { expected, desired }
@@ -273,6 +264,24 @@ impl Op {
             _ => {}
         }
         operands
+    }
+
+    /// The location that is accessed.
+    pub fn address(&self) -> Option<&Address<RegisterId>> {
+        match self {
+            Op::Load { address, .. }
+            | Op::Store { address, .. }
+            | Op::Rmw { address, .. }
+            | Op::Wait { address, .. } => Some(address),
+            _ => None,
+        }
+    }
+
+    /// Calls `visit` for every register that is read.
+    pub fn for_each_register(&self, visit: &mut impl FnMut(RegisterId)) {
+        for operand in self.operands() {
+            operand.for_each_atom(&mut |register| visit(*register));
+        }
     }
 
     /// The register that gets a value.

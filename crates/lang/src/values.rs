@@ -132,7 +132,7 @@ impl<'p> Analysis<'p> {
             instructions.extend(ops.map(|op| (number, op)));
         }
         for (number, (thread, op)) in instructions.iter().enumerate() {
-            for_each_register(op, &mut |register| {
+            op.for_each_register(&mut |register| {
                 let readers = &mut variables[registers[*thread] + register.index()].readers;
                 if readers.last() != Some(&(number as u32)) {
                     readers.push(number as u32);
@@ -450,36 +450,6 @@ fn sets_something(op: &Op) -> bool {
         op,
         Op::Assign(..) | Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Wait { .. }
     )
-}
-
-/// Calls `visit` for every register that an instruction reads.
-pub fn for_each_register(op: &Op, visit: &mut impl FnMut(RegisterId)) {
-    let mut in_expr = |expr: &RegisterExpr| expr.for_each_atom(&mut |r| visit(*r));
-    let address = match op {
-        Op::Load { address, .. }
-        | Op::Store { address, .. }
-        | Op::Rmw { address, .. }
-        | Op::Wait { address, .. } => Some(address),
-        _ => None,
-    };
-    match address {
-        Some(Address::Element { index, .. }) => in_expr(index),
-        Some(Address::Pointer(pointer)) => in_expr(pointer),
-        Some(Address::Direct(_)) | None => {}
-    }
-    match op {
-        Op::Assign(_, e) | Op::Assume(e) | Op::Assert(e) => in_expr(e),
-        Op::Store { value, .. } | Op::Wait { value, .. } => in_expr(value),
-        Op::Rmw { action, .. } => match action {
-            RmwAction::CompareAndSwap { expected, desired }
-            | RmwAction::BlockingCompareAndSwap { expected, desired } => {
-                in_expr(expected);
-                in_expr(desired);
-            }
-            RmwAction::Fetch(_, e) | RmwAction::Exchange(e) => in_expr(e),
-        },
-        _ => {}
-    }
 }
 
 /// The addresses of an array's elements with these indices; indices outside it are errors of the program.

@@ -1,69 +1,15 @@
 //! What SPIN says about a program in Promela is what its SC states say. Where SPIN or a C compiler is missing, this says so and passes.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use palisade_lang::print::{PromelaOptions, to_promela};
 use palisade_lang::{ParseOptions, Program, Source};
-use palisade_testkit::{Shape, compare, oracle};
-
-fn runs(command: &str, argument: &str) -> bool {
-    let mut command = Command::new(command);
-    command
-        .arg(argument)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
-}
-
-/// Whether the verifier can be made here.
-fn have_spin() -> bool {
-    let found = runs("spin", "-V") && runs("cc", "--version");
-    if !found {
-        println!("no SPIN or no C compiler: Promela is not tried out");
-    }
-    found
-}
-
-fn directory() -> PathBuf {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!("promela-{}-{number}", std::process::id());
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&path).expect("a directory for the verifier");
-    path
-}
+use palisade_testkit::{Shape, compare, oracle, spin};
 
 /// What the verifier says: whether there is no error. Panics with the model where SPIN or the C compiler refuses it.
 fn verify(model: &str) -> bool {
-    let directory = directory();
-    std::fs::write(directory.join("model.pml"), model).expect("a file for the model");
-    let run = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program)
-            .args(arguments)
-            .current_dir(&directory)
-            .output()
-            .expect("a program that runs");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{program}: {text}\n{model}");
-        text
-    };
-    let said = run("spin", &["-a", "model.pml"]);
-    assert!(!said.contains("error"), "{said}\n{model}");
-    run("cc", &["-O0", "-w", "-DSAFETY", "-o", "pan", "pan.c"]);
-    let pan = directory.join("pan");
-    let said = run(&pan.display().to_string(), &["-m1000000"]);
-    assert!(
-        !said.contains("max search depth too small"),
-        "{said}\n{model}"
-    );
-    let errors = said.split("errors: ").nth(1);
-    let errors = errors.and_then(|rest| rest.split_whitespace().next());
-    let errors = errors.unwrap_or_else(|| panic!("{said}\n{model}"));
-    let _ = std::fs::remove_dir_all(&directory);
-    errors == "0"
+    match spin::verify(model, &["-m1000000"]) {
+        Ok(Some(holds)) => holds,
+        other => panic!("{other:?}\n{model}"),
+    }
 }
 
 fn model(program: &Program) -> String {
@@ -90,7 +36,7 @@ const PETERSON: &str = "domain 4; shared flag[2], turn; fn enter(i) { flag[i] = 
 
 #[test]
 fn mutual_exclusion_and_deadlock() {
-    if !have_spin() {
+    if !spin::is_installed() {
         return;
     }
     agrees(
@@ -108,7 +54,7 @@ fn mutual_exclusion_and_deadlock() {
 
 #[test]
 fn errors_of_the_program() {
-    if !have_spin() {
+    if !spin::is_installed() {
         return;
     }
     agrees(
@@ -135,7 +81,7 @@ fn errors_of_the_program() {
 
 #[test]
 fn memory_begins_as_declared() {
-    if !have_spin() {
+    if !spin::is_installed() {
         return;
     }
     let text = "shared a[3] = [1, -2, 0], b = -3, c[2] = 4; thread t { let i = 1; assert a[i] == -2 && a[0] == 1 && a[2] == 0; \
@@ -146,7 +92,7 @@ fn memory_begins_as_declared() {
 
 #[test]
 fn blocks_keep_others_out() {
-    if !have_spin() {
+    if !spin::is_installed() {
         return;
     }
     let count = "shared x, done; thread t[3] { atomic { let r = x; x = r + 1; } let d = fadd(done, 1); if d == 2 { assert x == 3; } }";
@@ -165,7 +111,7 @@ fn blocks_keep_others_out() {
 
 #[test]
 fn read_modify_writes_are_one_step() {
-    if !have_spin() {
+    if !spin::is_installed() {
         return;
     }
     // A `cas` whose result nobody wants is one step all the same.
@@ -182,7 +128,7 @@ fn read_modify_writes_are_one_step() {
 
 #[test]
 fn automata_and_toy_programs() {
-    if !have_spin() {
+    if !spin::is_installed() {
         return;
     }
     let read = |name: &str, text: &str| {
@@ -206,7 +152,7 @@ fn automata_and_toy_programs() {
 
 #[test]
 fn spin_agrees_on_random_programs() {
-    if !have_spin() {
+    if !spin::is_installed() {
         return;
     }
     let seeds = |default: u64| match std::env::var("PALISADE_SPIN_SEEDS") {

@@ -1,8 +1,9 @@
 //! What all machines have in common: steps, and what can be asked of a state.
 
-use crate::thread::{Code, Local};
+use crate::thread::{Action, Code, Local, Outcome, Request};
 use palisade_lang::{
-    CopyRef, Expr, LabelRef, LocationId, Never, ProgramError, Span, StateAtom, Value,
+    CopyRef, Expr, LabelRef, LocationId, Never, ProgramError, RegisterId, Relation, Span,
+    StateAtom, Transition, Value,
 };
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -31,6 +32,9 @@ pub trait Machine {
 
     /// The threads' own part of a state.
     fn locals<'s>(&self, state: &'s Self::State) -> &'s [Local];
+
+    /// The same, to change it.
+    fn locals_mut<'s>(&self, state: &'s mut Self::State) -> &'s mut [Local];
 
     /// All steps.
     fn steps(&self, state: &Self::State) -> Vec<(Step, Self::State)> {
@@ -78,6 +82,136 @@ pub trait Machine {
     /// The source text of a step.
     fn span(&self, step: &Step) -> Span {
         self.code().thread(step.thread).transitions[step.transition].span
+    }
+}
+
+/// The steps by which a thread executes its next instruction. `access` says what comes of one that is not local.
+pub(crate) fn executed<M: Machine>(
+    machine: &M,
+    state: &M::State,
+    thread: usize,
+    mut access: impl FnMut(&At<'_, M>, Request, &mut Vec<(Step, M::State)>),
+) -> Vec<(Step, M::State)> {
+    let code = machine.code();
+    let local = &machine.locals(state)[thread];
+    let atomic = code.in_block(thread, local);
+    let mut steps = Vec::new();
+    for (index, transition) in code.next(thread, local) {
+        let at = At {
+            machine,
+            state,
+            thread,
+            index,
+            transition,
+            local,
+            atomic,
+        };
+        match code.request(thread, local, transition) {
+            Err(error) => steps.push(at.stopped(error)),
+            Ok(Request::Blocked) => {}
+            Ok(Request::Local(local)) => steps.push((at.step(StepKind::Local), at.with(local))),
+            Ok(request) => access(&at, request, &mut steps),
+        }
+    }
+    steps
+}
+
+/// One instruction of one thread, in a state.
+pub(crate) struct At<'a, M: Machine> {
+    machine: &'a M,
+    pub(crate) state: &'a M::State,
+    pub(crate) thread: usize,
+    /// Its index in the thread's transitions.
+    pub(crate) index: usize,
+    transition: &'a Transition,
+    local: &'a Local,
+    /// Whether it is inside an `atomic` block.
+    pub(crate) atomic: bool,
+}
+
+impl<M: Machine> At<'_, M> {
+    /// A step by it.
+    pub(crate) fn step(&self, kind: StepKind) -> Step {
+        Step::new(self.thread, self.index, kind, self.atomic)
+    }
+
+    fn with(&self, local: Local) -> M::State {
+        let mut next = self.state.clone();
+        self.machine.locals_mut(&mut next)[self.thread] = local;
+        next
+    }
+
+    /// The state in which the thread stands behind it, with a register set.
+    pub(crate) fn after(&self, set: Option<(RegisterId, Value)>) -> M::State {
+        let code = self.machine.code();
+        self.with(code.after(self.thread, self.local, self.transition, set))
+    }
+
+    /// It goes wrong.
+    pub(crate) fn stopped(&self, error: ProgramError) -> (Step, M::State) {
+        let mut next = self.state.clone();
+        self.machine.locals_mut(&mut next)[self.thread].stopped = true;
+        (self.step(StepKind::Error(error)), next)
+    }
+
+    /// It is the beginning or the end of a block.
+    pub(crate) fn boundary(&self, kind: StepKind) -> (Step, M::State) {
+        let step = Step::new(self.thread, self.index, kind, false);
+        (step, self.after(None))
+    }
+
+    /// It loads a value, unless it waits for another one.
+    pub(crate) fn load(
+        &self,
+        location: LocationId,
+        value: Value,
+        register: Option<RegisterId>,
+        condition: Option<(Relation, Value)>,
+    ) -> Option<(Step, M::State)> {
+        let goes_on = condition.is_none_or(|(relation, right)| relation.holds(value, right));
+        goes_on.then(|| {
+            let step = self.step(StepKind::Load);
+            let step = step.access(location, Some(value), None);
+            (step, self.after(register.map(|r| (r, value))))
+        })
+    }
+
+    /// It stores to a memory that is part of the state.
+    pub(crate) fn store_to(
+        &self,
+        memory: impl FnOnce(&mut M::State) -> &mut Vec<Value>,
+        location: LocationId,
+        value: Value,
+    ) -> (Step, M::State) {
+        let mut next = self.after(None);
+        memory(&mut next)[location.index()] = value;
+        let step = self.step(StepKind::Store);
+        (step.access(location, None, Some(value)), next)
+    }
+
+    /// It reads and writes a memory that is part of the state.
+    pub(crate) fn rmw_of(
+        &self,
+        memory: impl FnOnce(&mut M::State) -> &mut Vec<Value>,
+        location: LocationId,
+        old: Value,
+        register: Option<RegisterId>,
+        action: Action,
+    ) -> Option<(Step, M::State)> {
+        let mut next = self.after(register.map(|r| (r, old)));
+        match self.machine.code().outcome(action, old) {
+            Outcome::Waits => None,
+            Outcome::Fails(error) => Some(self.stopped(error)),
+            Outcome::Loads => {
+                let step = self.step(StepKind::Load);
+                Some((step.access(location, Some(old), None), next))
+            }
+            Outcome::Writes(new) => {
+                memory(&mut next)[location.index()] = new;
+                let step = self.step(StepKind::Rmw);
+                Some((step.access(location, Some(old), Some(new)), next))
+            }
+        }
     }
 }
 

@@ -7,10 +7,10 @@
 //! A `fence` is a read-modify-write of one extra location. An `atomic` block is one read-modify-write (or, where it writes nothing, one
 //! load): its first access chooses the message, its first store puts the new one just behind that, later stores change the new one.
 
-use crate::machine::{Machine, Step, StepKind};
+use crate::machine::{At, Machine, Step, StepKind, executed};
 use crate::ra_accepts::{Refused, refusal};
 use crate::thread::{Action, Code, Local, Outcome, Request};
-use palisade_lang::{LocationId, Program, RegisterId, Relation, Transition, Value};
+use palisade_lang::{LocationId, Program, RegisterId, Relation, Value};
 
 /// For each location, the timestamp of the newest message that is known.
 pub type View = Vec<usize>;
@@ -117,15 +117,6 @@ impl State {
     }
 }
 
-/// One instruction of one thread.
-struct At<'a> {
-    thread: usize,
-    index: usize,
-    transition: &'a Transition,
-    local: &'a Local,
-    atomic: bool,
-}
-
 impl<'p> Ra<'p> {
     /// The machine for a program, unless the program uses what RA does not know.
     pub fn new(program: &'p Program) -> Result<Self, Refused> {
@@ -144,39 +135,16 @@ impl<'p> Ra<'p> {
         of_program.iter().map(last).collect()
     }
 
-    fn step(&self, at: &At<'_>, kind: StepKind) -> Step {
-        Step::new(at.thread, at.index, kind, at.atomic)
-    }
-
-    fn after(&self, state: &State, at: &At<'_>, set: Option<(RegisterId, Value)>) -> State {
-        let mut next = state.clone();
-        next.locals[at.thread] = self.code.after(at.thread, at.local, at.transition, set);
-        next
-    }
-
-    fn stopped(
-        &self,
-        state: &State,
-        at: &At<'_>,
-        error: palisade_lang::ProgramError,
-    ) -> (Step, State) {
-        let mut next = state.clone();
-        next.locals[at.thread].stopped = true;
-        (self.step(at, StepKind::Error(error)), next)
-    }
-
     fn raced(
         &self,
-        state: &State,
-        at: &At<'_>,
+        at: &At<'_, Self>,
         location: LocationId,
         written: Option<Value>,
     ) -> (Step, State) {
-        let mut next = state.clone();
+        let mut next = at.state.clone();
         next.raced = true;
         (
-            self.step(at, StepKind::Race)
-                .access(location, None, written),
+            at.step(StepKind::Race).access(location, None, written),
             next,
         )
     }
@@ -187,35 +155,34 @@ impl<'p> Ra<'p> {
     }
 
     /// The timestamps that the thread may read (or overwrite).
-    fn choices(&self, state: &State, at: &At<'_>, location: LocationId) -> Vec<usize> {
-        match &state.block {
+    fn choices(&self, at: &At<'_, Self>, location: LocationId) -> Vec<usize> {
+        match &at.state.block {
             Some(block) if at.atomic && block.location == location => vec![block.time],
             _ => {
-                let first = state.views[at.thread][location.index()];
-                (first..state.messages[location.index()].len()).collect()
+                let first = at.state.views[at.thread][location.index()];
+                (first..at.state.messages[location.index()].len()).collect()
             }
         }
     }
 
     fn load(
         &self,
-        state: &State,
-        at: &At<'_>,
+        at: &At<'_, Self>,
         location: LocationId,
         register: Option<RegisterId>,
         condition: Option<(Relation, Value)>,
     ) -> Vec<(Step, State)> {
         let nonatomic = self.code.program.location(location).nonatomic;
-        if nonatomic && !self.knows_newest(state, at.thread, location) {
-            return vec![self.raced(state, at, location, None)];
+        if nonatomic && !self.knows_newest(at.state, at.thread, location) {
+            return vec![self.raced(at, location, None)];
         }
         let mut steps = Vec::new();
-        for time in self.choices(state, at, location) {
-            let Message { value, id, .. } = state.messages[location.index()][time];
+        for time in self.choices(at, location) {
+            let Message { value, id, .. } = at.state.messages[location.index()][time];
             if condition.is_some_and(|(relation, right)| !relation.holds(value, right)) {
                 continue;
             }
-            let mut next = self.after(state, at, register.map(|r| (r, value)));
+            let mut next = at.after(register.map(|r| (r, value)));
             if !nonatomic {
                 next.read(at.thread, location.index(), time);
             }
@@ -226,33 +193,23 @@ impl<'p> Ra<'p> {
                     written: false,
                 });
             }
-            let mut step = self
-                .step(at, StepKind::Load)
-                .access(location, Some(value), None);
+            let mut step = at.step(StepKind::Load).access(location, Some(value), None);
             step.message = Some(id);
             steps.push((step, next));
         }
         steps
     }
 
-    fn store(
-        &self,
-        state: &State,
-        at: &At<'_>,
-        location: LocationId,
-        value: Value,
-    ) -> Vec<(Step, State)> {
+    fn store(&self, at: &At<'_, Self>, location: LocationId, value: Value) -> Vec<(Step, State)> {
         let nonatomic = self.code.program.location(location).nonatomic;
-        if nonatomic && !self.knows_newest(state, at.thread, location) {
-            return vec![self.raced(state, at, location, Some(value))];
+        if nonatomic && !self.knows_newest(at.state, at.thread, location) {
+            return vec![self.raced(at, location, Some(value))];
         }
         let mut steps = Vec::new();
-        for time in self.choices(state, at, location) {
-            let after_id = state.messages[location.index()][time].id;
-            let next = self.after(state, at, None);
-            let step = self
-                .step(at, StepKind::Store)
-                .access(location, None, Some(value));
+        for time in self.choices(at, location) {
+            let after_id = at.state.messages[location.index()][time].id;
+            let next = at.after(None);
+            let step = at.step(StepKind::Store).access(location, None, Some(value));
             steps.extend(self.write(next, at, step, location, time, after_id, value));
         }
         steps
@@ -263,7 +220,7 @@ impl<'p> Ra<'p> {
     fn write(
         &self,
         mut next: State,
-        at: &At<'_>,
+        at: &At<'_, Self>,
         mut step: Step,
         location: LocationId,
         time: usize,
@@ -296,20 +253,19 @@ impl<'p> Ra<'p> {
 
     fn rmw(
         &self,
-        state: &State,
-        at: &At<'_>,
+        at: &At<'_, Self>,
         location: LocationId,
         register: Option<RegisterId>,
         action: Action,
     ) -> Vec<(Step, State)> {
         let mut steps = Vec::new();
-        for time in self.choices(state, at, location) {
-            let Message { value: old, id, .. } = state.messages[location.index()][time];
-            let mut next = self.after(state, at, register.map(|r| (r, old)));
+        for time in self.choices(at, location) {
+            let Message { value: old, id, .. } = at.state.messages[location.index()][time];
+            let mut next = at.after(register.map(|r| (r, old)));
             next.read(at.thread, location.index(), time);
             match self.code.outcome(action, old) {
                 Outcome::Waits => {}
-                Outcome::Fails(error) => steps.push(self.stopped(state, at, error)),
+                Outcome::Fails(error) => steps.push(at.stopped(error)),
                 Outcome::Loads => {
                     if at.atomic && next.block.is_none() {
                         next.block = Some(Block {
@@ -318,15 +274,13 @@ impl<'p> Ra<'p> {
                             written: false,
                         });
                     }
-                    let mut step = self
-                        .step(at, StepKind::Load)
-                        .access(location, Some(old), None);
+                    let mut step = at.step(StepKind::Load).access(location, Some(old), None);
                     step.message = Some(id);
                     steps.push((step, next));
                 }
                 Outcome::Writes(new) => {
-                    let step = self
-                        .step(at, StepKind::Rmw)
+                    let step = at
+                        .step(StepKind::Rmw)
                         .access(location, Some(old), Some(new));
                     steps.extend(self.write(next, at, step, location, time, id, new));
                 }
@@ -335,12 +289,12 @@ impl<'p> Ra<'p> {
         steps
     }
 
-    fn fence(&self, state: &State, at: &At<'_>) -> (Step, State) {
+    fn fence(&self, at: &At<'_, Self>) -> (Step, State) {
         let location = self.code.program.locations.len();
-        let time = state.messages[location].len() - 1;
-        let mut next = self.after(state, at, None);
+        let time = at.state.messages[location].len() - 1;
+        let mut next = at.after(None);
         next.read(at.thread, location, time);
-        let mut step = self.step(at, StepKind::Fence);
+        let mut step = at.step(StepKind::Fence);
         step.message = Some(next.messages[location][time].id);
         step.made = Some(next.write(at.thread, location, time, 0, true));
         (step, next)
@@ -403,58 +357,36 @@ impl Machine for Ra<'_> {
         &state.locals
     }
 
+    fn locals_mut<'s>(&self, state: &'s mut State) -> &'s mut [Local] {
+        &mut state.locals
+    }
+
     fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
-        let mut steps = Vec::new();
         if state.raced {
-            return steps;
+            return Vec::new();
         }
-        let local = &state.locals[thread];
-        let atomic = self.code.in_block(thread, local);
-        for (index, transition) in self.code.next(thread, local) {
-            let at = &At {
-                thread,
-                index,
-                transition,
-                local,
-                atomic,
-            };
-            match self.code.request(thread, local, transition) {
-                Err(error) => steps.push(self.stopped(state, at, error)),
-                Ok(Request::Blocked) => {}
-                Ok(Request::Local(local)) => {
-                    let mut next = state.clone();
-                    next.locals[thread] = local;
-                    steps.push((self.step(at, StepKind::Local), next));
-                }
-                Ok(Request::Load {
-                    location,
-                    register,
-                    condition,
-                }) => {
-                    steps.extend(self.load(state, at, location, register, condition));
-                }
-                Ok(Request::Store {
-                    location, value, ..
-                }) => steps.extend(self.store(state, at, location, value)),
-                Ok(Request::Rmw {
-                    location,
-                    register,
-                    action,
-                }) => {
-                    steps.extend(self.rmw(state, at, location, register, action));
-                }
-                Ok(Request::Fence) => steps.push(self.fence(state, at)),
-                Ok(Request::AtomicBegin) => {
-                    let step = Step::new(thread, index, StepKind::AtomicBegin, false);
-                    steps.push((step, self.after(state, at, None)));
-                }
-                Ok(Request::AtomicEnd) => {
-                    let mut next = self.after(state, at, None);
-                    next.block = None;
-                    steps.push((Step::new(thread, index, StepKind::AtomicEnd, false), next));
-                }
+        executed(self, state, thread, |at, request, steps| match request {
+            Request::Blocked | Request::Local(_) => {}
+            Request::Load {
+                location,
+                register,
+                condition,
+            } => steps.extend(self.load(at, location, register, condition)),
+            Request::Store {
+                location, value, ..
+            } => steps.extend(self.store(at, location, value)),
+            Request::Rmw {
+                location,
+                register,
+                action,
+            } => steps.extend(self.rmw(at, location, register, action)),
+            Request::Fence => steps.push(self.fence(at)),
+            Request::AtomicBegin => steps.push(at.boundary(StepKind::AtomicBegin)),
+            Request::AtomicEnd => {
+                let (step, mut next) = at.boundary(StepKind::AtomicEnd);
+                next.block = None;
+                steps.push((step, next));
             }
-        }
-        steps
+        })
     }
 }

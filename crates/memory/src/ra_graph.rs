@@ -3,10 +3,10 @@
 //! The state is the program's state and the graph so far: each thread's events in program order, where each read reads from, and the
 //! modification order of each location. It has the same runs as [`crate::ra`] (Lemma 4.8), which a test checks.
 
-use crate::machine::{Machine, Step, StepKind};
+use crate::machine::{At, Machine, Step, StepKind, executed};
 use crate::ra_accepts::{Refused, refusal};
 use crate::thread::{Action, Code, Local, Outcome, Request};
-use palisade_lang::{LocationId, Program, RegisterId, Relation, Transition, Value};
+use palisade_lang::{LocationId, Program, RegisterId, Relation, Value};
 
 /// No thread may have more events than this …
 pub const MAX_EVENTS: usize = 16;
@@ -154,14 +154,6 @@ pub struct State {
     pub raced: bool,
 }
 
-struct At<'a> {
-    thread: usize,
-    index: usize,
-    transition: &'a Transition,
-    local: &'a Local,
-    atomic: bool,
-}
-
 impl<'p> RaGraph<'p> {
     /// Of each location of the program the value that is last in modification order.
     pub fn newest(&self, state: &State) -> Vec<Value> {
@@ -199,68 +191,37 @@ impl<'p> RaGraph<'p> {
         self.code.program.location(location).nonatomic
     }
 
-    fn step(&self, at: &At<'_>, kind: StepKind) -> Step {
-        Step::new(at.thread, at.index, kind, at.atomic)
-    }
-
-    fn after(&self, state: &State, at: &At<'_>, set: Option<(RegisterId, Value)>) -> State {
-        let mut next = state.clone();
-        next.locals[at.thread] = self.code.after(at.thread, at.local, at.transition, set);
-        next
-    }
-
-    fn stopped(
-        &self,
-        state: &State,
-        at: &At<'_>,
-        error: palisade_lang::ProgramError,
-    ) -> (Step, State) {
-        let mut next = state.clone();
-        next.locals[at.thread].stopped = true;
-        (self.step(at, StepKind::Error(error)), next)
-    }
-
     /// The transition to ⊥, where the newest write to a `nonatomic` location is not known to the thread.
-    fn race(&self, state: &State, at: &At<'_>, location: LocationId) -> Option<(Step, State)> {
-        let graph = &state.graph;
+    fn race(&self, at: &At<'_, Self>, location: LocationId) -> Option<(Step, State)> {
+        let graph = &at.state.graph;
         let newest = graph.mo[location.index()].len();
         let knows_newest = *graph.observable(at.thread, location.index()).start() == newest;
         (self.is_nonatomic(location) && !knows_newest).then(|| {
-            let mut next = state.clone();
+            let mut next = at.state.clone();
             next.raced = true;
-            (
-                self.step(at, StepKind::Race).access(location, None, None),
-                next,
-            )
+            (at.step(StepKind::Race).access(location, None, None), next)
         })
     }
 
     fn load(
         &self,
-        state: &State,
-        at: &At<'_>,
+        at: &At<'_, Self>,
         location: LocationId,
         register: Option<RegisterId>,
         condition: Option<(Relation, Value)>,
     ) -> Vec<(Step, State)> {
-        if let Some(race) = self.race(state, at, location) {
+        if let Some(race) = self.race(at, location) {
             return vec![race];
         }
-        let graph = &state.graph;
+        let graph = &at.state.graph;
         let place = location.index();
         let satisfies =
             |value| condition.is_none_or(|(relation, right)| relation.holds(value, right));
-        let step = |value| {
-            self.step(at, StepKind::Load)
-                .access(location, Some(value), None)
-        };
-        if let Some(id) = state.block {
+        let step = |value| at.step(StepKind::Load).access(location, Some(value), None);
+        if let Some(id) = at.state.block {
             let value = self.block_value(graph, id);
             return if satisfies(value) {
-                vec![(
-                    step(value),
-                    self.after(state, at, register.map(|r| (r, value))),
-                )]
+                vec![(step(value), at.after(register.map(|r| (r, value))))]
             } else {
                 Vec::new()
             };
@@ -271,7 +232,7 @@ impl<'p> RaGraph<'p> {
             if !satisfies(value) {
                 continue;
             }
-            let mut next = self.after(state, at, register.map(|r| (r, value)));
+            let mut next = at.after(register.map(|r| (r, value)));
             let id = next.graph.add(
                 at.thread,
                 place,
@@ -286,31 +247,23 @@ impl<'p> RaGraph<'p> {
         steps
     }
 
-    fn store(
-        &self,
-        state: &State,
-        at: &At<'_>,
-        location: LocationId,
-        value: Value,
-    ) -> Vec<(Step, State)> {
-        if let Some(race) = self.race(state, at, location) {
+    fn store(&self, at: &At<'_, Self>, location: LocationId, value: Value) -> Vec<(Step, State)> {
+        if let Some(race) = self.race(at, location) {
             return vec![race];
         }
-        let step = self
-            .step(at, StepKind::Store)
-            .access(location, None, Some(value));
-        if let Some(id) = state.block {
+        let step = at.step(StepKind::Store).access(location, None, Some(value));
+        if let Some(id) = at.state.block {
             return self
-                .write_in_block(self.after(state, at, None), id, value)
+                .write_in_block(at.after(None), id, value)
                 .map(|next| (step, next))
                 .into_iter()
                 .collect();
         }
         let place = location.index();
         let mut steps = Vec::new();
-        for w in state.graph.observable(at.thread, place) {
-            if state.graph.has_gap(place, w) {
-                let mut next = self.after(state, at, None);
+        for w in at.state.graph.observable(at.thread, place) {
+            if at.state.graph.has_gap(place, w) {
+                let mut next = at.after(None);
                 next.graph
                     .add(at.thread, place, w, false, Some(value), false);
                 steps.push((step.clone(), next));
@@ -344,44 +297,42 @@ impl<'p> RaGraph<'p> {
 
     fn rmw(
         &self,
-        state: &State,
-        at: &At<'_>,
+        at: &At<'_, Self>,
         location: LocationId,
         register: Option<RegisterId>,
         action: Action,
     ) -> Vec<(Step, State)> {
         let place = location.index();
-        let graph = &state.graph;
+        let graph = &at.state.graph;
         let mut steps = Vec::new();
-        let choices = match state.block {
+        let choices = match at.state.block {
             Some(_) => 0..=0,
             None => graph.observable(at.thread, place),
         };
         for w in choices {
-            let old = match state.block {
+            let old = match at.state.block {
                 Some(id) => self.block_value(graph, id),
                 None => self.value(graph, place, graph.write_at(place, w)),
             };
-            let mut next = self.after(state, at, register.map(|r| (r, old)));
+            let mut next = at.after(register.map(|r| (r, old)));
             match self.code.outcome(action, old) {
                 Outcome::Waits => {}
-                Outcome::Fails(error) => steps.push(self.stopped(state, at, error)),
+                Outcome::Fails(error) => steps.push(at.stopped(error)),
                 Outcome::Loads => {
-                    if state.block.is_none() {
+                    if at.state.block.is_none() {
                         let id = next.graph.add(at.thread, place, w, true, None, true);
                         next.block = at.atomic.then_some(id);
                     }
                     steps.push((
-                        self.step(at, StepKind::Load)
-                            .access(location, Some(old), None),
+                        at.step(StepKind::Load).access(location, Some(old), None),
                         next,
                     ));
                 }
                 Outcome::Writes(new) => {
-                    let step = self
-                        .step(at, StepKind::Rmw)
+                    let step = at
+                        .step(StepKind::Rmw)
                         .access(location, Some(old), Some(new));
-                    if let Some(id) = state.block {
+                    if let Some(id) = at.state.block {
                         steps.extend(self.write_in_block(next, id, new).map(|next| (step, next)));
                     } else if graph.has_gap(place, w) {
                         let id = next.graph.add(at.thread, place, w, true, Some(new), true);
@@ -444,64 +395,42 @@ impl Machine for RaGraph<'_> {
         &state.locals
     }
 
+    fn locals_mut<'s>(&self, state: &'s mut State) -> &'s mut [Local] {
+        &mut state.locals
+    }
+
     fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
-        let mut steps = Vec::new();
         if state.raced {
-            return steps;
+            return Vec::new();
         }
-        let local = &state.locals[thread];
-        let atomic = self.code.in_block(thread, local);
-        for (index, transition) in self.code.next(thread, local) {
-            let at = &At {
-                thread,
-                index,
-                transition,
-                local,
-                atomic,
-            };
-            match self.code.request(thread, local, transition) {
-                Err(error) => steps.push(self.stopped(state, at, error)),
-                Ok(Request::Blocked) => {}
-                Ok(Request::Local(local)) => {
-                    let mut next = state.clone();
-                    next.locals[thread] = local;
-                    steps.push((self.step(at, StepKind::Local), next));
-                }
-                Ok(Request::Load {
-                    location,
-                    register,
-                    condition,
-                }) => {
-                    steps.extend(self.load(state, at, location, register, condition));
-                }
-                Ok(Request::Store {
-                    location, value, ..
-                }) => steps.extend(self.store(state, at, location, value)),
-                Ok(Request::Rmw {
-                    location,
-                    register,
-                    action,
-                }) => {
-                    steps.extend(self.rmw(state, at, location, register, action));
-                }
-                Ok(Request::Fence) => {
-                    let place = self.code.program.locations.len();
-                    let mut next = self.after(state, at, None);
-                    let w = next.graph.mo[place].len();
-                    next.graph.add(thread, place, w, true, Some(0), true);
-                    steps.push((self.step(at, StepKind::Fence), next));
-                }
-                Ok(Request::AtomicBegin) => {
-                    let step = Step::new(thread, index, StepKind::AtomicBegin, false);
-                    steps.push((step, self.after(state, at, None)));
-                }
-                Ok(Request::AtomicEnd) => {
-                    let mut next = self.after(state, at, None);
-                    next.block = None;
-                    steps.push((Step::new(thread, index, StepKind::AtomicEnd, false), next));
-                }
+        executed(self, state, thread, |at, request, steps| match request {
+            Request::Blocked | Request::Local(_) => {}
+            Request::Load {
+                location,
+                register,
+                condition,
+            } => steps.extend(self.load(at, location, register, condition)),
+            Request::Store {
+                location, value, ..
+            } => steps.extend(self.store(at, location, value)),
+            Request::Rmw {
+                location,
+                register,
+                action,
+            } => steps.extend(self.rmw(at, location, register, action)),
+            Request::Fence => {
+                let place = self.code.program.locations.len();
+                let mut next = at.after(None);
+                let w = next.graph.mo[place].len();
+                next.graph.add(thread, place, w, true, Some(0), true);
+                steps.push((at.step(StepKind::Fence), next));
             }
-        }
-        steps
+            Request::AtomicBegin => steps.push(at.boundary(StepKind::AtomicBegin)),
+            Request::AtomicEnd => {
+                let (step, mut next) = at.boundary(StepKind::AtomicEnd);
+                next.block = None;
+                steps.push((step, next));
+            }
+        })
     }
 }

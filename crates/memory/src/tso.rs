@@ -4,8 +4,8 @@
 //! empty, and stores inside a block reach memory at once; while a thread is inside a block nobody else moves, which includes the others'
 //! buffers. A `seqcst` store is followed by a fence: its thread executes nothing until its buffer has become empty.
 
-use crate::machine::{Machine, Step, StepKind};
-use crate::thread::{Code, Local, Outcome, Request};
+use crate::machine::{Machine, Step, StepKind, executed};
+use crate::thread::{Code, Local, Request};
 use palisade_lang::{LocationId, Program, Value};
 
 /// The machine of total store order.
@@ -75,9 +75,12 @@ impl Machine for Tso<'_> {
         &state.locals
     }
 
+    fn locals_mut<'s>(&self, state: &'s mut State) -> &'s mut [Local] {
+        &mut state.locals
+    }
+
     fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
         let mut steps = Vec::new();
-        let local = &state.locals[thread];
         let buffer = &state.buffers[thread];
         if let Some(Pending {
             location,
@@ -99,101 +102,59 @@ impl Machine for Tso<'_> {
         if state.draining[thread] {
             return steps;
         }
-        let atomic = self.code.in_block(thread, local);
-        for (index, transition) in self.code.next(thread, local) {
-            let step = |kind| Step::new(thread, index, kind, atomic);
-            let with = |local: Local| {
-                let mut next = state.clone();
-                next.locals[thread] = local;
-                next
-            };
-            let after = |set| with(self.code.after(thread, local, transition, set));
-            let stopped = |error| {
-                let mut next = state.clone();
-                next.locals[thread].stopped = true;
-                (step(StepKind::Error(error)), next)
-            };
-            match self.code.request(thread, local, transition) {
-                Err(error) => steps.push(stopped(error)),
-                Ok(Request::Blocked) => {}
-                Ok(Request::Local(local)) => steps.push((step(StepKind::Local), with(local))),
-                Ok(Request::Load {
+        steps.extend(executed(self, state, thread, |at, request, steps| {
+            match request {
+                Request::Blocked | Request::Local(_) => {}
+                Request::Load {
                     location,
                     register,
                     condition,
-                }) => {
+                } => {
                     let own = buffer.iter().rev().find(|p| p.location == location);
                     let value = own.map_or(state.memory[location.index()], |p| p.value);
-                    if condition.is_none_or(|(relation, right)| relation.holds(value, right)) {
-                        let step = step(StepKind::Load).access(location, Some(value), None);
-                        steps.push((step, after(register.map(|r| (r, value)))));
-                    }
+                    steps.extend(at.load(location, value, register, condition));
                 }
-                Ok(Request::Store {
+                Request::Store {
                     location, value, ..
-                }) if atomic => {
-                    let mut next = after(None);
-                    next.memory[location.index()] = value;
-                    steps.push((
-                        step(StepKind::Store).access(location, None, Some(value)),
-                        next,
-                    ));
+                } if at.atomic => {
+                    steps.push(at.store_to(|next| &mut next.memory, location, value));
                 }
-                Ok(Request::Store {
+                Request::Store {
                     location,
                     value,
                     seqcst,
-                }) => {
-                    let mut next = after(None);
+                } => {
+                    let mut next = at.after(None);
                     next.buffers[thread].push(Pending {
                         location,
                         value,
-                        transition: index,
+                        transition: at.index,
                     });
                     next.draining[thread] = seqcst;
-                    steps.push((
-                        step(StepKind::Issue).access(location, None, Some(value)),
-                        next,
-                    ));
+                    let step = at.step(StepKind::Issue);
+                    steps.push((step.access(location, None, Some(value)), next));
                 }
                 // Everything else waits for the own buffer.
-                Ok(_) if !buffer.is_empty() => {}
-                Ok(Request::Rmw {
+                _ if !buffer.is_empty() => {}
+                Request::Rmw {
                     location,
                     register,
                     action,
-                }) => {
+                } => {
                     let old = state.memory[location.index()];
-                    let mut next = after(register.map(|r| (r, old)));
-                    match self.code.outcome(action, old) {
-                        Outcome::Waits => {}
-                        Outcome::Fails(error) => steps.push(stopped(error)),
-                        Outcome::Loads => steps
-                            .push((step(StepKind::Load).access(location, Some(old), None), next)),
-                        Outcome::Writes(new) => {
-                            next.memory[location.index()] = new;
-                            steps.push((
-                                step(StepKind::Rmw).access(location, Some(old), Some(new)),
-                                next,
-                            ));
-                        }
-                    }
-                }
-                Ok(Request::Fence) => steps.push((step(StepKind::Fence), after(None))),
-                Ok(Request::AtomicBegin) => {
-                    steps.push((
-                        Step::new(thread, index, StepKind::AtomicBegin, false),
-                        after(None),
+                    steps.extend(at.rmw_of(
+                        |next| &mut next.memory,
+                        location,
+                        old,
+                        register,
+                        action,
                     ));
                 }
-                Ok(Request::AtomicEnd) => {
-                    steps.push((
-                        Step::new(thread, index, StepKind::AtomicEnd, false),
-                        after(None),
-                    ));
-                }
+                Request::Fence => steps.push((at.step(StepKind::Fence), at.after(None))),
+                Request::AtomicBegin => steps.push(at.boundary(StepKind::AtomicBegin)),
+                Request::AtomicEnd => steps.push(at.boundary(StepKind::AtomicEnd)),
             }
-        }
+        }));
         steps
     }
 }

@@ -2,8 +2,8 @@
 //! are still needed, which accesses may still come.
 
 use palisade_lang::{
-    Address, BinaryOp, Expr, LabelRef, Op, PointId, Program, RegisterExpr, RegisterId, RmwAction,
-    StateAtom, Thread, ThreadId, UnaryOp,
+    Address, BinaryOp, Expr, LabelRef, Op, PointId, Program, RegisterId, StateAtom, Thread,
+    ThreadId, UnaryOp,
 };
 
 use crate::Settings;
@@ -146,7 +146,9 @@ impl Control {
             let names = |label: &MentionedLabel, point| label.points.contains(&point);
             (mentioned.labels.iter())
                 .any(|label| matters(label, names(label, point), names(label, to)))
-                || written_register(&transition.op)
+                || transition
+                    .op
+                    .target()
                     .is_some_and(|r| mentioned.registers.contains(&r))
         })
     }
@@ -243,12 +245,12 @@ impl Control {
             for index in self.outgoing(PointId(point as u32)) {
                 let transition = &thread.transitions[index];
                 needed.copy_from_slice(&live[transition.to.index()]);
-                if let Some(register) = written_register(&transition.op)
+                if let Some(register) = transition.op.target()
                     && !mentioned.registers.contains(&register)
                 {
                     needed[register.index() / 64] &= !(1 << (register.index() % 64));
                 }
-                for_each_read_register(&transition.op, &mut |register| {
+                transition.op.for_each_register(&mut |register| {
                     needed[register.index() / 64] |= 1 << (register.index() % 64);
                 });
                 let mut changed = false;
@@ -481,51 +483,9 @@ pub(crate) fn is_local(op: &Op) -> bool {
     )
 }
 
-pub(crate) fn written_register(op: &Op) -> Option<RegisterId> {
-    match op {
-        Op::Assign(register, _) | Op::Load { register, .. } => Some(*register),
-        Op::Rmw { register, .. } | Op::Wait { register, .. } => *register,
-        _ => None,
-    }
-}
-
-fn for_each_read_register(op: &Op, visit: &mut impl FnMut(RegisterId)) {
-    let mut expr = |e: &RegisterExpr| e.for_each_atom(&mut |r| visit(*r));
-    match op {
-        Op::Skip | Op::Jump | Op::Fence(_) | Op::AtomicBegin | Op::AtomicEnd => {}
-        Op::Assign(_, value) | Op::Assume(value) | Op::Assert(value) => expr(value),
-        Op::Load { .. } => {}
-        Op::Store { value, .. } | Op::Wait { value, .. } => expr(value),
-        Op::Rmw { action, .. } => match action {
-            RmwAction::CompareAndSwap { expected, desired }
-            | RmwAction::BlockingCompareAndSwap { expected, desired } => {
-                expr(expected);
-                expr(desired);
-            }
-            RmwAction::Fetch(_, operand) => expr(operand),
-            RmwAction::Exchange(value) => expr(value),
-        },
-    }
-    match op_address(op) {
-        Some(Address::Element { index, .. }) => expr(index),
-        Some(Address::Pointer(pointer)) => expr(pointer),
-        Some(Address::Direct(_)) | None => {}
-    }
-}
-
-fn op_address(op: &Op) -> Option<&Address<RegisterId>> {
-    match op {
-        Op::Load { address, .. }
-        | Op::Store { address, .. }
-        | Op::Rmw { address, .. }
-        | Op::Wait { address, .. } => Some(address),
-        _ => None,
-    }
-}
-
 /// What an instruction may touch, whatever the registers hold.
 fn static_footprint(op: &Op) -> Footprint {
-    let Some(address) = op_address(op) else {
+    let Some(address) = op.address() else {
         return Footprint::default();
     };
     let locations = match address {

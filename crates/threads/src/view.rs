@@ -7,7 +7,7 @@ use crate::action::{
     Action, ActionKind, Effect, Update, action_of, evaluate, footprint_of, local_step,
 };
 use crate::by_number::ByNumber;
-use crate::control::{Footprint, written_register};
+use crate::control::Footprint;
 use crate::steps::{Nexts, OtherStep, Step, Steps, Written};
 use crate::table::STOPPED;
 use crate::{LocalId, Status, Threads, read, write};
@@ -669,7 +669,7 @@ impl View<'_> {
                     registers[register.index()] = threads.program.domain.reduce(result);
                 }
                 op => {
-                    if let Some(register) = written_register(op) {
+                    if let Some(register) = op.target() {
                         registers[register.index()] = value;
                     }
                 }
@@ -795,7 +795,7 @@ impl View<'_> {
                         registers[register.index()] = domain.reduce(result);
                     }
                     op => {
-                        if let Some(register) = written_register(op) {
+                        if let Some(register) = op.target() {
                             registers[register.index()] = value;
                         }
                     }

@@ -22,7 +22,7 @@ use palisade_lang::{
 
 use rustc_hash::FxHashMap;
 
-use crate::tso::values::{Possible, address_of};
+use crate::tso::values::Possible;
 
 /// More ways than this to execute one instruction are not tried.
 const MOST_WAYS: usize = 1024;
@@ -44,7 +44,10 @@ pub(crate) fn flatten(
         if !matches!(op, Op::Load { .. } | Op::Wait { .. } | Op::Rmw { .. }) {
             return;
         }
-        match address_of(op).map(|a| possible.locations(program, instance, a)) {
+        match op
+            .address()
+            .map(|a| possible.locations(program, instance, a))
+        {
             Some(Some(locations)) => locations.iter().for_each(|l| matters[l.index()] = true),
             Some(None) => matters.fill(true),
             None => {}
@@ -264,7 +267,8 @@ impl Flattening<'_> {
     }
 
     fn locations(&self, op: &Op) -> Option<Vec<LocationId>> {
-        address_of(op).and_then(|a| self.possible.locations(self.program, self.instance, a))
+        op.address()
+            .and_then(|a| self.possible.locations(self.program, self.instance, a))
     }
 
     /// What an instruction may do after the first K steps, each way as an instruction.
@@ -305,7 +309,7 @@ impl Flattening<'_> {
         if !self.may_matter(op) {
             return Some(vec![Op::Skip]);
         }
-        let address = address_of(op)?;
+        let address = op.address()?;
         let is_known = match address {
             Address::Direct(_) => true,
             Address::Element { index: e, .. } | Address::Pointer(e) => uses_only(e, known),

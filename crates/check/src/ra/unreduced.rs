@@ -1,4 +1,4 @@
-//! The states of SC with monitors, without any reduction, for a certificate.
+//! The states of SC with monitors, all monitors whole, for a certificate.
 
 use std::io;
 use std::ops::Range;
@@ -22,8 +22,7 @@ pub(crate) fn states(
     control: &Control<'_>,
     take: &mut dyn FnMut(&[i64]) -> io::Result<()>,
 ) -> Result<(), NoCertificate> {
-    let mut program = check_meaning(program, options).map_err(NoCertificate::Refused)?;
-    program.nevers.clear();
+    let program = check_meaning(program, options).map_err(NoCertificate::Refused)?;
     let frame = Frame::new(&program, &options.reductions);
     let facts = Facts::plain(&program);
     let start = Instant::now();

@@ -64,17 +64,6 @@ pub(crate) fn possible_values(program: &Program) -> Possible {
     state
 }
 
-/// The address that an instruction uses.
-pub(crate) fn address_of(op: &Op) -> Option<&Address<RegisterId>> {
-    match op {
-        Op::Load { address, .. }
-        | Op::Store { address, .. }
-        | Op::Rmw { address, .. }
-        | Op::Wait { address, .. } => Some(address),
-        _ => None,
-    }
-}
-
 /// What registers and locations may hold.
 pub(crate) struct Possible {
     domain: Domain,
@@ -104,7 +93,7 @@ impl Possible {
                 let transitions = &program.thread(instance.thread).transitions;
                 transitions
                     .iter()
-                    .map(|t| address_of(&t.op).map_or(0, |address| mask(index, address)))
+                    .map(|t| t.op.address().map_or(0, |address| mask(index, address)))
                     .collect()
             })
             .collect()

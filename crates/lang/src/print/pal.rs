@@ -454,14 +454,8 @@ fn computes_addresses(program: &Program) -> bool {
         .iter()
         .flat_map(|t| &t.transitions)
         .any(|t| {
-            let pointer = match &t.op {
-                Op::Load { address, .. }
-                | Op::Store { address, .. }
-                | Op::Rmw { address, .. }
-                | Op::Wait { address, .. } => matches!(address, Address::Pointer(_)),
-                _ => false,
-            };
-            pointer || t.op.operands().into_iter().any(takes)
+            matches!(t.op.address(), Some(Address::Pointer(_)))
+                || t.op.operands().into_iter().any(takes)
         });
     in_threads
         || program

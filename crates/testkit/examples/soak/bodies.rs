@@ -4,10 +4,10 @@ use palisade_check::{
     Answer, Control, Criterion, Model, Options, QUESTIONS, Reductions, Verdict, check, instrument,
     instrument_persistence,
 };
-use palisade_lang::print::to_pal;
+use palisade_lang::print::{PromelaOptions, to_pal, to_promela};
 use palisade_lang::{Language, ParseOptions, Program, Source, same_program};
 use palisade_memory::PatternKind;
-use palisade_testkit::{Shape, oracle};
+use palisade_testkit::{Shape, oracle, spin};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -33,11 +33,12 @@ pub fn trial(name: &str) -> Option<(Shape, Trial)> {
         "reductions" => Some((Shape::TSO, Box::new(reductions))),
         "jobs" => Some((Shape::TSO, Box::new(jobs))),
         "instrumented" => Some((Shape::TSO, Box::new(instrumented))),
+        "spin" => Some((Shape::SC, Box::new(by_spin))),
         name => criterion(name),
     }
 }
 
-/// The trials that a name alone stands for, in the order in which `all` tries them.
+/// The trials that need nothing but this crate, in the order in which `all` tries them; `spin` needs SPIN.
 pub const ALL: &[&str] = &[
     "safe",
     "drf",
@@ -254,6 +255,23 @@ fn instrumented(program: &Program) -> Result<(), Mistake> {
         }
     }
     Ok(())
+}
+
+/// The walk against SPIN, on what it says about the program in Promela.
+fn by_spin(program: &Program) -> Result<(), Mistake> {
+    let walk = ask(program, Model::Sc, Criterion::Safe, |_| {})?;
+    let Ok(model) = to_promela(program, &PromelaOptions::default()) else {
+        return Err(Mistake::NoAnswer);
+    };
+    let verified = match spin::verify(&model, &["-m1000000"]) {
+        Ok(verified) => verified,
+        Err(refused) => return wrong(format!("SPIN or the C compiler refuses it: {refused}")),
+    };
+    match (holds(&walk), verified) {
+        (Some(walk), Some(verified)) if walk == verified => Ok(()),
+        (Some(walk), Some(verified)) => wrong(format!("by the walk {walk}, by SPIN {verified}")),
+        _ => Err(Mistake::NoAnswer),
+    }
 }
 
 /// A text in each language: no parser falls over, and what is printed and read again is the same program.

@@ -3,13 +3,13 @@
 //!
 //! WHAT is a criterion (safe, drf, trf, robust, persistent, reach, ra), which is compared with brute force, every witness being replayed, or one of these
 //! with `-loops`: programs with loops, of which brute force sees as much as it can; `reductions` (on against off), `jobs` (one searching thread against
-//! three), `instrumented` (the direct search against a walk over the instrumented program), `parsers` (texts with mistakes); or `all`, which
-//! shares the time among them. Ends with status 1 and the smallest program that shows a mistake.
+//! three), `instrumented` (the direct search against a walk over the instrumented program), `spin` (the walk against SPIN, where it is installed), `parsers`
+//! (texts with mistakes); or `all`, which shares the time among them. Ends with status 1 and the smallest program that shows a mistake.
 
 mod bodies;
 
 use bodies::{Mistake, Trial};
-use palisade_testkit::{Shape, Sketch, parse, random_sketch, shrink::shrink, workspace_dir};
+use palisade_testkit::{Shape, Sketch, parse, random_sketch, shrink::shrink, spin, workspace_dir};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -21,7 +21,11 @@ fn main() {
     };
     let (seconds, first) = (number(60), number(0));
     let names: Vec<&str> = match name.as_str() {
-        "all" => bodies::ALL.iter().copied().chain(["parsers"]).collect(),
+        "all" => {
+            let spin = spin::is_installed().then_some("spin");
+            let others = bodies::ALL.iter().copied();
+            others.chain(["parsers"]).chain(spin).collect()
+        }
         name => vec![name],
     };
     let budget = Duration::from_secs(seconds) / names.len() as u32;
@@ -31,7 +35,7 @@ fn main() {
         } else if let Some((shape, trial)) = bodies::trial(name) {
             soak(name, &shape, &trial, budget, first)
         } else {
-            eprintln!("all, parsers, or one of: {}?", bodies::ALL.join(", "));
+            eprintln!("all, parsers, spin, or one of: {}?", bodies::ALL.join(", "));
             std::process::exit(2);
         };
         if !right {

@@ -168,7 +168,7 @@ pub fn not_upward_closed(program: &Program) -> bool {
 }
 
 /// All atoms, also those of addresses. As deep as the expression.
-fn for_each_atom(expr: &Expr<StateAtom>, visit: &mut dyn FnMut(&StateAtom)) {
+pub fn for_each_atom(expr: &Expr<StateAtom>, visit: &mut dyn FnMut(&StateAtom)) {
     expr.for_each_atom(&mut |atom| {
         visit(atom);
         if let StateAtom::Memory(address) = atom {

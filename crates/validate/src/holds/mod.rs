@@ -1,7 +1,7 @@
 //! Certificates: sets of states that show that a criterion holds.
 //!
 //! [`validate_certificate`] believes nothing that a certificate says. It takes each state, derives all its steps by rules as plain as the
-//! papers', looks at whether it violates, and then checks that the initial state and everything that a step leads to is in the set.
+//! papers', looks at whether it violates, and then checks that the initial state and everything that a step leads to is in the set, or a state that covers it.
 //! Successors are sorted and merged with the certificate, on disk where memory ends, so that it works for sets of any size. (Those for any number of threads
 //! are kept in memory.)
 
@@ -10,17 +10,21 @@ mod buffers;
 mod copies;
 mod helpers;
 mod listeners;
+mod live;
 mod messages;
 mod monitors;
 mod patterns;
 mod states;
 
 use crate::Invalid;
-use palisade_certificate::{Claim, Header, Orders, Proof, Reader, Sorter, Unusable, encode};
+use live::Live;
+use palisade_certificate::{
+    Claim, Header, Orders, Proof, Reader, Sorted, Sorter, Unusable, decode, encode,
+};
 use palisade_lang::Program;
 use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_memory::ra_accepts::{blocks_end, refusal, with_seqcst_fences};
-use palisade_memory::{Criterion, Model, Ra, Sc};
+use palisade_memory::{Criterion, Machine, Model, Ra, Sc};
 use std::cmp::Ordering;
 use std::io::BufRead;
 
@@ -67,7 +71,21 @@ trait Rules {
 
     /// Calls `next` with everything that a step leads to; or says what is wrong with the state.
     fn visit(&self, state: &[i64], next: &mut dyn FnMut(&[i64])) -> Result<(), String>;
+
+    /// So many numbers are the same in a state and in one that covers it; `None` where all are.
+    fn base(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether one of two states with the same base covers the other: it violates if that one does, and can make the same steps, to states that
+    /// cover those that the other one leads to.
+    fn covers(&self, _one: &[i64], _other: &[i64]) -> bool {
+        false
+    }
 }
+
+/// Bytes of states with the same base that are compared in memory, however little there is.
+const LEAST_GROUP: usize = 16 << 20;
 
 /// Bytes of states that are sorted in memory before they go to disk.
 const SORTED_IN_MEMORY: usize = 64 << 20;
@@ -106,6 +124,7 @@ pub fn validate_certificate_within<R: BufRead>(
     };
     let machine = Sc::new(program);
     let safe = criterion == Criterion::Safe;
+    let live = Live::new(machine.code(), safe);
     let rules: &dyn Rules = match (model, criterion, claim.proof) {
         (Model::Sc, Criterion::Safe, Proof::States)
         | (Model::Sc | Model::Tso, Criterion::Drf, Proof::States)
@@ -146,7 +165,7 @@ pub fn validate_certificate_within<R: BufRead>(
     Ok(Certified {
         model,
         criterion,
-        states: judge(rules, reader, bytes, &mut open)?,
+        states: judge(rules, &live, reader, bytes, &mut open)?,
     })
 }
 
@@ -198,28 +217,31 @@ fn judge_copies<R: BufRead>(
 /// Judges a set by its rules, and counts it.
 fn judge<R: BufRead>(
     rules: &dyn Rules,
+    live: &Live,
     mut reader: Reader<R>,
     bytes_in_memory: usize,
     open: &mut dyn FnMut() -> Result<Reader<R>, Unusable>,
 ) -> Result<u64, Rejected> {
     let mut reached = Sorter::with_run_bytes(bytes_in_memory);
-    let mut initial = Vec::new();
-    encode(&rules.initial(), &mut initial);
-    reached.push(&initial)?;
-    let mut begins = false;
-    let (mut numbers, mut bytes) = (Vec::new(), Vec::new());
+    let mut canonical = rules.initial();
+    let mut bytes = Vec::new();
+    live.forget_others(&mut canonical);
+    encode(&canonical, &mut bytes);
+    reached.push(&bytes)?;
+    let mut numbers = Vec::new();
     let mut number = 0u64;
     while let Some(state) = reader.next_state()? {
         number += 1;
-        begins |= state == initial;
-        let read = palisade_certificate::decode(state, &mut numbers);
-        if read.is_none() {
+        if decode(state, &mut numbers).is_none() {
             return Err(invalid(format!("state {number} is none of this program")));
         }
         let mut pushed = Ok(());
         let visited = rules.visit(&numbers, &mut |next| {
+            canonical.clear();
+            canonical.extend_from_slice(next);
+            live.forget_others(&mut canonical);
             bytes.clear();
-            encode(next, &mut bytes);
+            encode(&canonical, &mut bytes);
             if pushed.is_ok() {
                 pushed = reached.push(&bytes);
             }
@@ -227,33 +249,85 @@ fn judge<R: BufRead>(
         pushed?;
         visited.map_err(|message| invalid(format!("state {number}: {message}")))?;
     }
-    if !begins {
-        return Err(invalid("the initial state is missing"));
-    }
     drop(reader);
-    // Both are sorted: they must be the same.
-    let mut reached = reached.finish()?;
-    let mut reader = open()?;
+    compare(rules, reached.finish()?, open()?, bytes_in_memory)
+}
+
+/// Every state that is reached must be given, or one that covers it; and none is given that is not reached. Both are sorted, so those with
+/// the same base stand together. Counts what is given.
+fn compare<R: BufRead>(
+    rules: &dyn Rules,
+    mut reached: Sorted,
+    mut reader: Reader<R>,
+    bytes_in_memory: usize,
+) -> Result<u64, Rejected> {
+    let missing = || {
+        Err(invalid(
+            "the initial state is missing, or a step leads to a state that is missing",
+        ))
+    };
+    let unreached = |number: u64| Err(invalid(format!("no step leads to state {number}")));
+    let base_of = |state: &[u8]| base(state, rules.base()).to_vec();
+    let mut wanted = reached.next_string()?.map(<[u8]>::to_vec);
+    let mut given = reader.next_state()?.map(<[u8]>::to_vec);
+    // Those that are given with one base; whether they are reached.
+    let mut group: Vec<(Vec<u8>, bool)> = Vec::new();
     loop {
-        let wanted = reached.next_string()?;
-        let given = reader.next_state()?;
-        let order = match (wanted, given) {
-            (None, None) => return Ok(reader.count()),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(wanted), Some(given)) => wanted.cmp(given),
+        let first = reader.count();
+        let base = match (&wanted, &given) {
+            (None, None) => return Ok(first),
+            (Some(_), None) => return missing(),
+            (None, Some(_)) => return unreached(first),
+            (Some(wanted), Some(given)) => {
+                let base = base_of(given);
+                match base_of(wanted).cmp(&base) {
+                    Ordering::Less => return missing(),
+                    Ordering::Greater => return unreached(first),
+                    Ordering::Equal => base,
+                }
+            }
         };
-        match order {
-            Ordering::Equal => {}
-            Ordering::Less => {
-                return Err(invalid("a step leads to a state that is missing"));
+        group.clear();
+        let mut held = 0;
+        while let Some(state) = given.take_if(|state| base_of(state) == base) {
+            held += state.len() + size_of::<(Vec<u8>, bool)>();
+            if held > bytes_in_memory.max(LEAST_GROUP) {
+                let message = "more states have the same base than fit into memory";
+                return Err(Rejected::Unusable(message.to_owned()));
             }
-            Ordering::Greater => {
-                let number = reader.count();
-                return Err(invalid(format!("no step leads to state {number}")));
+            group.push((state, false));
+            given = reader.next_state()?.map(<[u8]>::to_vec);
+        }
+        while let Some(state) = wanted.take_if(|state| base_of(state) == base) {
+            match group.binary_search_by(|(given, _)| given.cmp(&state)) {
+                Ok(at) => group[at].1 = true,
+                Err(_) if group.iter().any(|(given, _)| covers(rules, given, &state)) => {}
+                Err(_) => return missing(),
             }
+            wanted = reached.next_string()?.map(<[u8]>::to_vec);
+        }
+        if let Some(at) = group.iter().position(|(_, is_reached)| !is_reached) {
+            return unreached(first + at as u64);
         }
     }
+}
+
+/// The bytes of the first numbers of a state.
+fn base(state: &[u8], numbers: Option<usize>) -> &[u8] {
+    let Some(numbers) = numbers else {
+        return state;
+    };
+    // Only the last byte of a number is less than 0x80.
+    let mut ends = (0..state.len()).filter(|&at| state[at] < 0x80);
+    match numbers.checked_sub(1) {
+        None => &[],
+        Some(last) => ends.nth(last).map_or(state, |end| &state[..=end]),
+    }
+}
+
+fn covers(rules: &dyn Rules, one: &[u8], other: &[u8]) -> bool {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    decode(one, &mut a).is_some() && decode(other, &mut b).is_some() && rules.covers(&a, &b)
 }
 
 #[cfg(test)]
@@ -261,23 +335,33 @@ mod tests {
     use super::*;
     use palisade_certificate::Locations;
     use palisade_testkit::{Shape, compare, oracle};
-    use std::collections::HashSet;
+    use std::collections::HashMap;
 
-    /// Decides by the rules alone: everything that they reach from the beginning is visited.
-    fn holds(rules: &dyn Rules) -> Option<bool> {
-        let initial = rules.initial();
-        let mut seen = HashSet::from([initial.clone()]);
+    /// Decides by the rules alone: everything that they reach from the beginning is visited, unless something that was visited covers it.
+    fn holds(rules: &dyn Rules, program: &Program, safe: bool) -> Option<bool> {
+        let live = Live::new(Sc::new(program).code(), safe);
+        let mut initial = rules.initial();
+        live.forget_others(&mut initial);
+        let mut seen: HashMap<Vec<i64>, Vec<Vec<i64>>> = HashMap::new();
+        let mut count = 0;
         let mut todo = vec![initial];
         while let Some(state) = todo.pop() {
+            let base = state[..rules.base().unwrap_or(state.len())].to_vec();
+            let known = seen.entry(base).or_default();
+            if (known.iter()).any(|known| *known == state || rules.covers(known, &state)) {
+                continue;
+            }
+            known.push(state.clone());
+            count += 1;
             let visited = rules.visit(&state, &mut |next| {
-                if seen.insert(next.to_vec()) {
-                    todo.push(next.to_vec());
-                }
+                let mut next = next.to_vec();
+                live.forget_others(&mut next);
+                todo.push(next);
             });
             if visited.is_err() {
                 return Some(false);
             }
-            if seen.len() > 200_000 {
+            if count > 200_000 {
                 return None;
             }
         }
@@ -286,11 +370,8 @@ mod tests {
 
     fn by_pattern(program: &Program, criterion: Criterion) -> Option<bool> {
         let machine = Sc::new(program);
-        holds(&patterns::Patterns::new(
-            machine,
-            criterion,
-            Locations::Declared,
-        ))
+        let rules = patterns::Patterns::new(machine, criterion, Locations::Declared);
+        holds(&rules, program, criterion == Criterion::Safe)
     }
 
     /// The rules say the same as the definitions: what is closed under these steps and has no violation does prove the criterion.
@@ -309,13 +390,13 @@ mod tests {
                 by_pattern(p, Criterion::Persistent)
             }),
             (Shape::TSO, oracle::tso_robust, |p| {
-                holds(&attacks::Attacks::new(Sc::new(p), false))
+                holds(&attacks::Attacks::new(Sc::new(p), false), p, false)
             }),
             (Shape::TSO_REACH, oracle::tso_safe, |p| {
-                holds(&buffers::Buffered::new(Sc::new(p), 20))
+                holds(&buffers::Buffered::new(Sc::new(p), 20), p, true)
             }),
             (Shape::RA, oracle::ra_robust, |p| match refusal(p) {
-                None => holds(&monitors::Monitors::new(Sc::new(p), false)),
+                None => holds(&monitors::Monitors::new(Sc::new(p), false), p, false),
                 Some(_) => None,
             }),
         ];
@@ -349,7 +430,7 @@ mod tests {
                 &attacks::Attacks::new(machine(), true),
             ];
             for (shown, rules) in shown.iter_mut().zip(by) {
-                if holds(rules) == Some(true) {
+                if holds(rules, &program, true) == Some(true) {
                     assert!(expected, "{sketch}");
                     *shown += 1;
                 }
@@ -359,6 +440,118 @@ mod tests {
             safe > 50 && shown.iter().all(|&n| n > 20),
             "{safe} {shown:?}"
         );
+    }
+
+    /// No set of states shows what is not so: not the harmless ones among what is reached, and not what is reached where something that matters is forgotten.
+    #[test]
+    fn what_is_forged() {
+        type MakeRules = fn(&Program) -> Box<dyn Rules + '_>;
+        let questions: [(Shape, bool, MakeRules); 5] = [
+            (Shape::SC, true, |p| {
+                let machine = Sc::new(p);
+                let locations = Locations::Declared;
+                Box::new(patterns::Patterns::new(machine, Criterion::Safe, locations))
+            }),
+            (Shape::TSO, false, |p| {
+                let machine = Sc::new(p);
+                let locations = Locations::Declared;
+                Box::new(patterns::Patterns::new(machine, Criterion::Trf, locations))
+            }),
+            (Shape::TSO, false, |p| {
+                Box::new(attacks::Attacks::new(Sc::new(p), false))
+            }),
+            (Shape::TSO_REACH, true, |p| {
+                Box::new(buffers::Buffered::new(Sc::new(p), 3))
+            }),
+            (Shape::RA, false, |p| {
+                Box::new(monitors::Monitors::new(Sc::new(p), false))
+            }),
+        ];
+        let mut hidden = 0;
+        for (number, (shape, safe, rules)) in questions.into_iter().enumerate() {
+            for seed in 0..150 {
+                let sketch = palisade_testkit::random_sketch(seed, &shape);
+                let program = palisade_testkit::program(&sketch.to_string());
+                let rules = rules(&program);
+                if number == 4 && refusal(&program).is_some()
+                    || holds(&*rules, &program, safe) != Some(false)
+                {
+                    continue;
+                }
+                let machine = Sc::new(&program);
+                let live = Live::new(machine.code(), safe);
+                let width = states::width(machine.code());
+                let memory = width - program.locations.len()..width;
+                let initial = rules.initial();
+                let registers: Vec<usize> = {
+                    let locals = machine.initial().locals;
+                    let mut at = 0;
+                    let mut registers = Vec::new();
+                    for local in locals {
+                        registers.extend(at + 1..=at + local.registers.len());
+                        at += 1 + local.registers.len();
+                    }
+                    registers
+                };
+                for forget in 0..5 {
+                    let forge = |state: &mut Vec<i64>| match forget {
+                        0 => {}
+                        1 => registers.iter().for_each(|&r| state[r] = 0),
+                        2 => state[memory.clone()].copy_from_slice(&initial[memory.clone()]),
+                        3 => {
+                            state.truncate(width);
+                            state.extend_from_slice(&initial[width..]);
+                        }
+                        _ => registers.iter().for_each(|&r| state[r] = state[r].min(1)),
+                    };
+                    let (given, harmless) = forged(&*rules, &live, forge);
+                    hidden += usize::from(harmless);
+                    let header = Header::new(&program, Claim::new(Model::Sc, Criterion::Safe));
+                    let mut sorter = Sorter::default();
+                    for state in given {
+                        let mut bytes = Vec::new();
+                        encode(&state, &mut bytes);
+                        sorter.push(&bytes).unwrap();
+                    }
+                    let mut file = Vec::new();
+                    let mut sorted = sorter.finish().unwrap();
+                    palisade_certificate::write(&header, &mut sorted, &mut file).unwrap();
+                    let open = &mut || Reader::new(&file[..]);
+                    let judged = judge(&*rules, &live, open().unwrap(), 1 << 20, open);
+                    assert!(judged.is_err(), "{number} {forget}\n{sketch}");
+                }
+            }
+        }
+        // Forgetting did hide violations.
+        assert!(hidden > 50, "{hidden}");
+    }
+
+    /// What is reached without what violates, where each state is changed by `forge`; and whether nothing that violates was reached.
+    fn forged(
+        rules: &dyn Rules,
+        live: &Live,
+        forge: impl Fn(&mut Vec<i64>),
+    ) -> (Vec<Vec<i64>>, bool) {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut given = Vec::new();
+        let mut harmless = true;
+        let mut todo = vec![rules.initial()];
+        while let Some(mut state) = todo.pop() {
+            forge(&mut state);
+            live.forget_others(&mut state);
+            if seen.len() > 3000 || !seen.insert(state.clone()) {
+                continue;
+            }
+            let mut next = Vec::new();
+            match rules.visit(&state, &mut |state| next.push(state.to_vec())) {
+                Ok(()) => {
+                    given.push(state);
+                    todo.append(&mut next);
+                }
+                Err(_) => harmless = false,
+            }
+        }
+        (given, harmless)
     }
 
     /// What is shown to be safe under RA is robust, and safe under SC: also inside `atomic` blocks.
@@ -386,7 +579,8 @@ mod tests {
             let oracle = oracle::within(50_000, || {
                 Some(oracle::ra_robust(&program)? && oracle::sc_safe(&program)?)
             });
-            let found = holds(&monitors::Monitors::new(Sc::new(&program), true));
+            let rules = monitors::Monitors::new(Sc::new(&program), true);
+            let found = holds(&rules, &program, true);
             if let (Some(expected), Some(found)) = (oracle, found) {
                 assert_eq!(expected, found, "{text}");
                 shown[usize::from(found)] += 1;

@@ -11,6 +11,9 @@
 //! * all values, where it is none, where a `wait` compares by another relation, where an `atomic` block accesses the location, and where there would be
 //!   more than 64.
 //!
+//! Everything that an access does to these sets is a union, an intersection, a copy, or the insertion or removal of something that does not depend on them; and the
+//! conditions of Theorem 5.3 ask only for what is in a set. So a state covers another one with the same threads and memory if its sets contain the other's.
+//!
 //! An `atomic` block is one access, a read-modify-write or, where it does not write, a read. One that gets stuck inside, or ends by an error,
 //! leads nowhere under SC, because nobody moves then; but what it has accessed counts.
 
@@ -82,6 +85,10 @@ impl<T: Copy + Ord> Set<T> {
     fn intersect(&mut self, other: &Set<T>) {
         self.0.retain(|item| other.has(*item));
     }
+
+    fn includes(&self, other: &Set<T>) -> bool {
+        other.0.iter().all(|item| self.has(*item))
+    }
 }
 
 /// What is known about the execution graph of the run so far. w_max(x) is the last write to x.
@@ -126,6 +133,27 @@ impl Monitor {
             w: nothing(places),
             w_rmw: nothing(places),
         }
+    }
+
+    /// Whether every set includes that of the other.
+    fn includes(&self, other: &Monitor) -> bool {
+        fn all<T: Copy + Ord>(sets: &[Set<T>], others: &[Set<T>]) -> bool {
+            sets.iter()
+                .zip(others)
+                .all(|(set, other)| set.includes(other))
+        }
+        fn tables(sets: &[Vec<Set<Seen>>], others: &[Vec<Set<Seen>>]) -> bool {
+            sets.iter()
+                .zip(others)
+                .all(|(sets, others)| all(sets, others))
+        }
+        all(&self.v_sc, &other.v_sc)
+            && all(&self.m_sc, &other.m_sc)
+            && all(&self.w_sc, &other.w_sc)
+            && tables(&self.v, &other.v)
+            && tables(&self.v_rmw, &other.v_rmw)
+            && tables(&self.w, &other.w)
+            && tables(&self.w_rmw, &other.w_rmw)
     }
 
     /// The thread τ accesses x, where `old` is the value before.
@@ -592,6 +620,17 @@ impl Rules for Monitors<'_> {
         match self.gave_up.get() {
             true => Err("there is too much to look at behind it".to_owned()),
             false => Ok(()),
+        }
+    }
+
+    fn base(&self) -> Option<usize> {
+        Some(states::width(self.machine.code()))
+    }
+
+    fn covers(&self, one: &[i64], other: &[i64]) -> bool {
+        match (self.take(one), self.take(other)) {
+            (Some((_, one)), Some((_, other))) => one.includes(&other),
+            _ => false,
         }
     }
 }

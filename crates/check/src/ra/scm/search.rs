@@ -553,23 +553,24 @@ impl<'f, 'p> Search<'f, 'p> {
         (row, steps, violation)
     }
 
-    /// Calls `visit` with every state: the view, the row and the monitor.
+    /// Calls `visit` with every state that no other one covers: the view, the row and the monitor.
     pub fn for_each_state<E>(
         &mut self,
         mut visit: impl FnMut(&mut View<'f>, &[u32], &Layout, &Slots, &[u64]) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut row = vec![0; self.frame.width()];
-        for node in 0..self.nodes.len() {
-            let Node { base, monitor, .. } = self.nodes[node];
-            self.bases.get(base, &mut row);
-            self.enter(monitor);
-            visit(
-                &mut self.view,
-                &row,
-                &self.layout,
-                &self.slots,
-                &self.current,
-            )?;
+        for base in 0..self.chains.len() {
+            self.bases.get(base as u32, &mut row);
+            for kept in 0..self.chains[base].len() {
+                self.enter(self.chains[base][kept].monitor);
+                visit(
+                    &mut self.view,
+                    &row,
+                    &self.layout,
+                    &self.slots,
+                    &self.current,
+                )?;
+            }
         }
         Ok(())
     }

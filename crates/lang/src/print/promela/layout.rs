@@ -3,7 +3,7 @@
 use super::names::Names;
 use super::text::Text;
 use crate::expr::Value;
-use crate::program::{Address, LocationId, Op, Program, StateAtom, ThreadId};
+use crate::program::{Address, LocationId, Program, StateAtom, ThreadId};
 use crate::ranges::Ranges;
 use crate::values::{Analysis, Values};
 use std::collections::BTreeMap;
@@ -264,16 +264,9 @@ fn region(
     let every = || program.locations.iter().map(|l| l.address);
     for (number, thread) in program.threads.iter().enumerate() {
         for transition in &thread.transitions {
-            let (Op::Load { address, .. }
-            | Op::Store { address, .. }
-            | Op::Rmw { address, .. }
-            | Op::Wait { address, .. }) = &transition.op
-            else {
+            let Some(address @ Address::Pointer(_)) = transition.op.address() else {
                 continue;
             };
-            if !matches!(address, Address::Pointer(_)) {
-                continue;
-            }
             match analysis.addresses(ThreadId(number as u32), address) {
                 Values::Any => every().for_each(&mut add),
                 Values::Some(addresses) => {

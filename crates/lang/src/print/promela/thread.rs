@@ -12,7 +12,6 @@ use crate::program::{
     Address, Copies, Op, Order, PointId, RegisterExpr, RegisterId, RmwAction, Thread, ThreadId,
 };
 use crate::ranges;
-use crate::values::for_each_register;
 
 /// Guards longer than this are not written: a stop is put before them.
 pub(super) const MAX_GUARD: usize = 300;
@@ -511,7 +510,7 @@ impl Proctype {
                 _ => true,
             };
             if has_effect {
-                for_each_register(&transition.op, &mut |r| {
+                transition.op.for_each_register(&mut |r| {
                     live.insert(r);
                 });
             }
@@ -596,7 +595,7 @@ impl Proctype {
         let target = &place.text;
         // The old value is kept where the operands or the address need the register that receives it.
         let mut reads_register = false;
-        for_each_register(op, &mut |r| {
+        op.for_each_register(&mut |r| {
             reads_register |= register.as_ref().is_some_and(|(id, _)| *id == r);
         });
         let write = match action {
@@ -762,7 +761,7 @@ fn liveness(code: &Thread) -> HashMap<PointId, BTreeSet<RegisterId>> {
             if let Some(register) = set_register(&transition.op) {
                 needed.remove(&register);
             }
-            for_each_register(&transition.op, &mut |r| {
+            transition.op.for_each_register(&mut |r| {
                 needed.insert(r);
             });
             before.append(&mut needed);
