@@ -12,7 +12,7 @@ pub mod thread;
 pub mod tso;
 pub mod witness;
 
-pub use machine::{Machine, Step, StepKind, never_is_true};
+pub use machine::{ENDLESS, Machine, Step, StepKind, never_is_true};
 pub use ra::Ra;
 pub use ra_graph::RaGraph;
 pub use sc::Sc;

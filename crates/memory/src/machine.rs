@@ -8,6 +8,9 @@ use palisade_lang::{
 use std::collections::HashSet;
 use std::hash::Hash;
 
+/// Steps inside a block after which nobody waits for its end any more.
+pub const ENDLESS: usize = 10_000;
+
 /// A memory model as a small-step machine.
 pub trait Machine {
     /// A state of threads and memory.
@@ -36,6 +39,16 @@ pub trait Machine {
     /// The same, to change it.
     fn locals_mut<'s>(&self, state: &'s mut Self::State) -> &'s mut [Local];
 
+    /// About how many bytes a state's memory takes.
+    fn bytes_of_memory(&self, state: &Self::State) -> usize;
+
+    /// About how many bytes a state takes.
+    fn bytes(&self, state: &Self::State) -> usize {
+        let locals = self.locals(state).iter();
+        let of_threads = locals.map(|l| size_of_val(l) + size_of_val(&l.registers[..]));
+        size_of::<Self::State>() + of_threads.sum::<usize>() + self.bytes_of_memory(state)
+    }
+
     /// All steps.
     fn steps(&self, state: &Self::State) -> Vec<(Step, Self::State)> {
         (0..self.code().instances.len())
@@ -49,27 +62,39 @@ pub trait Machine {
         false
     }
 
-    /// Whether a state is one of the program: if a thread is inside a block, some way on does not come to a dead end.
+    /// Whether the block that some thread is in can come to a dead end from here.
+    fn may_end_dead(&self, _state: &Self::State) -> bool {
+        false
+    }
+
+    /// Whether a state is one of the program: if a thread is inside a block, some way on does not come to a dead end. A way that goes round in
+    /// the block, or on and on for more steps than [`ENDLESS`], counts as one that does not.
     fn is_real(&self, state: &Self::State) -> bool {
         let Some(holder) = self.code().holder(self.locals(state)) else {
             return true;
         };
-        // Depth first; what is on the way here is in `path`, and what leads to dead ends only is in `dead`.
+        // Depth first. What was seen is on the way here, or leads to dead ends only.
         let mut path = vec![(state.clone(), self.steps_of(state, holder))];
         let mut dead = HashSet::new();
+        let mut on_the_way = HashSet::from([state.clone()]);
         while let Some((here, steps)) = path.last_mut() {
+            if !self.may_end_dead(here) || on_the_way.len() > ENDLESS {
+                return true;
+            }
             let Some((step, next)) = steps.pop() else {
+                on_the_way.remove(here);
                 dead.insert(here.clone());
                 path.pop();
                 continue;
             };
             let ends = matches!(step.kind, StepKind::Error(_) | StepKind::AtomicEnd);
-            if ends || path.iter().any(|(state, _)| *state == next) {
+            if ends || on_the_way.contains(&next) {
                 return true;
             }
             if dead.contains(&next) {
                 continue;
             }
+            on_the_way.insert(next.clone());
             let steps = self.steps_of(&next, holder);
             if steps.is_empty() && !self.is_dead_end(&next) {
                 return true;

@@ -12,7 +12,7 @@ use crate::ra_accepts::{Refused, refusal};
 use crate::thread::{Action, Code, Local, Outcome, Request};
 use palisade_lang::{LocationId, Program, RegisterId, Relation, Value};
 
-/// For each location, the timestamp of the newest message that is known.
+/// For each location, the timestamp of the newest message that is known; the initial one for locations that are left out at the end.
 pub type View = Vec<usize>;
 
 /// The release/acquire machine with timestamps and views.
@@ -94,8 +94,8 @@ impl State {
         let new = time + 1;
         let stored = self.messages.iter_mut().flatten().map(|m| &mut m.view);
         for view in self.views.iter_mut().chain(stored) {
-            if view[location] >= new {
-                view[location] += 1;
+            if let Some(known) = view.get_mut(location).filter(|known| **known >= new) {
+                *known += 1;
             }
         }
         self.views[thread][location] = new;
@@ -319,7 +319,8 @@ impl Machine for Ra<'_> {
                 .map(|&value| {
                     vec![Message {
                         value,
-                        view: nothing.clone(),
+                        // As many zeros as there are locations, for each of them, are too many in a large program.
+                        view: View::new(),
                         rmw: false,
                         id: 0,
                     }]
@@ -330,6 +331,12 @@ impl Machine for Ra<'_> {
             made: 0,
             raced: false,
         }
+    }
+
+    fn may_end_dead(&self, state: &State) -> bool {
+        // Nobody else moves, so where there is room for its store now, there will be.
+        let safe = |b: &Block| b.written || state.has_gap(b.location.index(), b.time);
+        !state.block.as_ref().is_some_and(safe)
     }
 
     fn is_dead_end(&self, state: &State) -> bool {
@@ -351,6 +358,15 @@ impl Machine for Ra<'_> {
                 _ => false,
             }
         })
+    }
+
+    fn bytes_of_memory(&self, state: &State) -> usize {
+        let messages = state.messages.iter().flatten();
+        let views = messages.map(|m| &m.view).chain(&state.views);
+        let of_views: usize = views.map(|v| size_of_val(v) + size_of_val(&v[..])).sum();
+        let lists = state.messages.iter();
+        let of_lists: usize = lists.map(|l| size_of_val(l) + size_of_val(&l[..])).sum();
+        of_lists + of_views
     }
 
     fn locals<'s>(&self, state: &'s State) -> &'s [Local] {

@@ -365,6 +365,10 @@ impl Machine for RaGraph<'_> {
         }
     }
 
+    fn may_end_dead(&self, _state: &State) -> bool {
+        true
+    }
+
     fn is_dead_end(&self, state: &State) -> bool {
         let Some(id) = state.block else {
             return false;
@@ -389,6 +393,14 @@ impl Machine for RaGraph<'_> {
                     _ => false,
                 }
             })
+    }
+
+    fn bytes_of_memory(&self, state: &State) -> usize {
+        let events = state.graph.events.iter();
+        let of_events: usize = events.map(|e| size_of_val(e) + size_of_val(&e[..])).sum();
+        let orders = state.graph.mo.iter();
+        let of_orders: usize = orders.map(|o| size_of_val(o) + size_of_val(&o[..])).sum();
+        of_events + of_orders
     }
 
     fn locals<'s>(&self, state: &'s State) -> &'s [Local] {

@@ -42,6 +42,10 @@ impl Machine for Sc<'_> {
         }
     }
 
+    fn bytes_of_memory(&self, state: &State) -> usize {
+        size_of_val(&state.memory[..])
+    }
+
     fn locals<'s>(&self, state: &'s State) -> &'s [Local] {
         &state.locals
     }

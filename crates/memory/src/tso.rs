@@ -71,6 +71,12 @@ impl Machine for Tso<'_> {
         }
     }
 
+    fn bytes_of_memory(&self, state: &State) -> usize {
+        let buffers = state.buffers.iter();
+        let pending: usize = buffers.map(|b| size_of_val(b) + size_of_val(&b[..])).sum();
+        size_of_val(&state.memory[..]) + pending
+    }
+
     fn locals<'s>(&self, state: &'s State) -> &'s [Local] {
         &state.locals
     }

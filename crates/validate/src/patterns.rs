@@ -58,7 +58,7 @@ pub fn race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         )?;
     }
     let before = replay.follow(replay.start(), a)?;
-    let before = replay.silently(before, &[first_thread, second_thread])?;
+    let before = replay.silently(before, &[first_thread, second_thread]);
     any(&before, |candidate| {
         race_from(&replay, candidate, a, b, second_thread)
     })
@@ -151,7 +151,7 @@ pub fn ra_race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         .iter()
         .any(|l| l.nonatomic && Some(&l.name) == location);
     require(nonatomic, "the location is not nonatomic")?;
-    let before = replay.silently(replay.follow(replay.start(), a)?, &threads)?;
+    let before = replay.silently(replay.follow(replay.start(), a)?, &threads);
     any(&before, |candidate| {
         for (index, thread) in [(a, threads[0]), (b, threads[1])] {
             let is_about_to = machine
@@ -195,7 +195,7 @@ pub fn ra_late_race(program: &Program, witness: &Witness) -> Result<(), Invalid>
         (0..late).rfind(|&e| writes(&events[e]) && events[e].location.as_ref() == location);
     require(newest == Some(store), "that is not the newest store")?;
     let thread = replay.thread(late)?;
-    let before = replay.silently(replay.follow(replay.start(), late)?, &[thread])?;
+    let before = replay.silently(replay.follow(replay.start(), late)?, &[thread]);
     any(&before, |candidate| {
         let races = |step: &palisade_memory::Step| {
             let right_kind = match events[late].kind {
@@ -341,7 +341,7 @@ fn block_ends<M: Machine>(
     candidate: &Candidate<M::State>,
     thread: usize,
 ) -> Result<(), Invalid> {
-    let ends = replay.silently(vec![candidate.clone()], &[thread])?;
+    let ends = replay.silently(vec![candidate.clone()], &[thread]);
     let ended = |c: &Candidate<M::State>| {
         let locals = replay.machine.locals(&c.state);
         replay.machine.code().holder(locals).is_none()

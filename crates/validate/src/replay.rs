@@ -3,15 +3,16 @@
 use crate::Invalid;
 use palisade_lang::{Op, Program, Transition, Value};
 use palisade_memory::{Event, EventKind, EventRef, Machine, Step, StepKind};
-use std::cell::RefCell;
-use std::collections::HashSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash};
 
 /// A set whose order is the same in every run.
 type Set<T> = HashSet<T, BuildHasherDefault<DefaultHasher>>;
 
-/// More ways at once than this are given up.
+/// More ways at once than this are not followed, and fewer where their states would take more than [`MOST_BYTES`].
 const MOST_CANDIDATES: usize = 200_000;
+const MOST_BYTES: usize = 1 << 30;
 
 /// One way in which the program could have come through the events so far.
 ///
@@ -88,6 +89,8 @@ pub struct Replay<'a, M> {
     silent_fences: bool,
     /// What events were: each with the index of the one before it. Number 0 stands for the beginning.
     histories: RefCell<Vec<(Option<Matched>, usize)>>,
+    /// Whether some ways were not followed because there were too many.
+    gave_up: Cell<bool>,
 }
 
 impl<'a, M: Machine> Replay<'a, M>
@@ -107,6 +110,7 @@ where
             events,
             silent_fences,
             histories: RefCell::new(vec![(None, 0)]),
+            gave_up: Cell::new(false),
         }
     }
 
@@ -181,7 +185,7 @@ where
         for index in begin..end {
             let thread = self.thread(index)?;
             let mut next = Set::default();
-            for candidate in self.silently(candidates, &[thread])? {
+            for candidate in self.silently(candidates, &[thread]) {
                 for (step, state) in self.machine.steps_of(&candidate.state, thread) {
                     if self.matches(&candidate, index, &step).is_ok() {
                         next.insert(self.take(&candidate, step, state, Some(index)));
@@ -190,18 +194,23 @@ where
             }
             if next.is_empty() {
                 let event = &self.events[index];
-                return Err(Invalid::at(
+                let (thread, what) = (&event.thread, describe(event));
+                return Err(self.as_far_as_followed(Invalid::at(
                     index,
-                    format!(
-                        "`{}` cannot do this here: {}",
-                        event.thread,
-                        describe(event)
-                    ),
-                ));
+                    format!("`{thread}` cannot do this here: {what}"),
+                )));
             }
             candidates = next.into_iter().collect();
         }
         Ok(candidates)
+    }
+
+    /// Why a run is invalid, or only cannot be judged because there were too many ways to follow it.
+    pub fn as_far_as_followed(&self, invalid: Invalid) -> Invalid {
+        if self.gave_up.get() {
+            return Invalid::new("there are too many ways to follow this run");
+        }
+        invalid
     }
 
     /// The candidates, and what they become by steps of these threads (and of whoever is inside a block) that need not be mentioned.
@@ -209,15 +218,33 @@ where
         &self,
         candidates: Vec<Candidate<M::State>>,
         threads: &[usize],
-    ) -> Result<Vec<Candidate<M::State>>, Invalid> {
+    ) -> Vec<Candidate<M::State>> {
+        self.silently_until(candidates, threads, |_| false)
+    }
+
+    /// The same, up to the first that will do.
+    pub fn silently_until(
+        &self,
+        candidates: Vec<Candidate<M::State>>,
+        threads: &[usize],
+        will_do: impl Fn(&Candidate<M::State>) -> bool,
+    ) -> Vec<Candidate<M::State>> {
         let mut seen: Set<Candidate<M::State>> = Set::default();
-        let mut todo = candidates;
-        while let Some(candidate) = todo.pop() {
+        // Those of the fewest steps first: there may be no end of others, where a thread counts in a loop.
+        let mut todo = VecDeque::from(candidates);
+        // All are of one size, more or less: silent steps leave memory as it is.
+        let size = todo.front().map_or(1, |c| self.machine.bytes(&c.state));
+        let most = MOST_CANDIDATES.min(MOST_BYTES / size);
+        while let Some(candidate) = todo.pop_front() {
+            if will_do(&candidate) {
+                return vec![candidate];
+            }
             if !seen.insert(candidate.clone()) {
                 continue;
             }
-            if seen.len() > MOST_CANDIDATES {
-                return Err(Invalid::new("there are too many ways to follow this run"));
+            if seen.len() > most {
+                self.gave_up.set(true);
+                break;
             }
             let locals = self.machine.locals(&candidate.state);
             let holder = self.machine.code().holder(locals);
@@ -230,12 +257,12 @@ where
                         || holder.is_none()
                         || matches!(step.kind, StepKind::Local | StepKind::Error(_));
                     if early && self.is_silent(&step) {
-                        todo.push(self.take(&candidate, step, state, None));
+                        todo.push_back(self.take(&candidate, step, state, None));
                     }
                 }
             }
         }
-        Ok(seen.into_iter().collect())
+        seen.into_iter().collect()
     }
 
     fn is_silent(&self, step: &Step) -> bool {

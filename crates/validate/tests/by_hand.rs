@@ -701,3 +701,64 @@ never x == 1;",
         &witness("sc", "safe", "b store x 1 6", &pattern("never", &[0])),
     );
 }
+
+/// Ways that nobody mentions and that have no end: memory and patience must not end with them.
+#[test]
+fn endless_steps_that_are_not_mentioned() {
+    let fences = program(
+        "shared x;
+thread a[2] {
+  loop { fence; }
+}
+thread b {
+  x = 1;
+}
+never x == 1;",
+    );
+    let sc = "b store x 1 6";
+    let tso = "b issue x 1 6
+        b flush x 1 6";
+    let ra = "b store x 1 6 after=init";
+    for (model, run) in [("sc", sc), ("tso", tso), ("ra", ra)] {
+        let forbidden = witness(model, "safe", run, &pattern("never", &[0]));
+        valid(&fences, &forbidden);
+    }
+    let nothing = witness("ra", "safe", "", &pattern("never", &[]));
+    invalid(&fences, &nothing, "no `never`");
+    // Forbidden after a few rounds of a loop that counts for ever, inside a block and outside.
+    for (begin, end) in [("", ""), ("atomic {", "}")] {
+        let counts = program(&format!(
+            "shared x;
+thread a {{
+  let r = 0; {begin} loop {{ r = r + 1; }} {end}
+}}
+thread b {{
+  x = 1;
+}}
+never a.r == 3 && x == 1;"
+        ));
+        for (model, run) in [("sc", sc), ("tso", tso), ("ra", ra)] {
+            let forbidden = witness(model, "safe", run, &pattern("never", &[0]));
+            valid(&counts, &forbidden);
+        }
+        let not_yet = witness("sc", "safe", "", &pattern("never", &[]));
+        invalid(&counts, &not_yet, "too many ways");
+    }
+}
+
+/// What each message of release/acquire knows of 20,000 locations takes gigabytes if every message says it.
+#[test]
+fn many_locations() {
+    let program = program(
+        "shared a[20000], x;
+thread p {
+  x = 1;
+}
+never x == 1;",
+    );
+    for (model, after) in [("sc", ""), ("ra", "after=init")] {
+        let run = format!("p store x 1 3 {after}");
+        let forbidden = witness(model, "safe", &run, &pattern("never", &[0]));
+        valid(&program, &forbidden);
+    }
+}

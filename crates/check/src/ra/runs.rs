@@ -310,7 +310,8 @@ impl RaSpace<'_, '_> {
                 continue;
             };
             let outside = !view.is_atomic(code, next);
-            if outside || path.iter().any(|(on_path, _)| *on_path == next) {
+            let goes_on = path.len() > palisade_memory::ENDLESS;
+            if outside || goes_on || path.iter().any(|(on_path, _)| *on_path == next) {
                 return true;
             }
             if !dead.contains(&next) {

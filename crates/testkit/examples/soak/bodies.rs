@@ -1,8 +1,9 @@
 //! What is tried, again and again, with random programs and texts: by `soak`, and by the targets in fuzz/.
 
+use palisade_certificate::{Header, Reader, Sorter, encode, write};
 use palisade_check::{
-    Answer, Control, Criterion, Model, Options, QUESTIONS, Reductions, Verdict, check, instrument,
-    instrument_persistence,
+    Answer, CERTIFIED, Control, Criterion, Model, NoCertificate, Options, QUESTIONS, Reductions,
+    Verdict, certificate, check, instrument, instrument_persistence,
 };
 use palisade_lang::print::{PromelaOptions, to_pal, to_promela};
 use palisade_lang::{Language, ParseOptions, Program, Source, same_program};
@@ -33,6 +34,14 @@ pub fn trial(name: &str) -> Option<(Shape, Trial)> {
         "reductions" => Some((Shape::TSO, Box::new(reductions))),
         "jobs" => Some((Shape::TSO, Box::new(jobs))),
         "instrumented" => Some((Shape::TSO, Box::new(instrumented))),
+        "certificates" => {
+            let shape = Shape::TSO_REACH;
+            Some((shape, Box::new(|p| certificates(p, Model::Tso))))
+        }
+        "ra-certificates" => {
+            let shape = RA_SAFE;
+            Some((shape, Box::new(|p| certificates(p, Model::Ra))))
+        }
         "spin" => Some((Shape::SC, Box::new(by_spin))),
         name => criterion(name),
     }
@@ -47,6 +56,7 @@ pub const ALL: &[&str] = &[
     "persistent",
     "reach",
     "ra",
+    "ra-safe",
     "safe-loops",
     "drf-loops",
     "trf-loops",
@@ -54,10 +64,19 @@ pub const ALL: &[&str] = &[
     "persistent-loops",
     "reach-loops",
     "ra-loops",
+    "ra-safe-loops",
     "reductions",
     "jobs",
     "instrumented",
+    "certificates",
+    "ra-certificates",
 ];
+
+/// Programs for release/acquire that say what must not happen.
+const RA_SAFE: Shape = Shape {
+    properties: true,
+    ..Shape::RA
+};
 
 /// A criterion against brute force; every witness is replayed.
 fn criterion(name: &str) -> Option<(Shape, Trial)> {
@@ -80,6 +99,7 @@ fn criterion(name: &str) -> Option<(Shape, Trial)> {
             oracle::tso_safe,
         ),
         "ra" => ((Shape::RA, Model::Ra), Criterion::Robust, oracle::ra_robust),
+        "ra-safe" => ((RA_SAFE, Model::Ra), Criterion::Safe, oracle::ra_safe),
         _ => return None,
     };
     let mut states = oracle::LIMIT;
@@ -255,6 +275,60 @@ fn instrumented(program: &Program) -> Result<(), Mistake> {
         }
     }
     Ok(())
+}
+
+/// What holds under the model (under TSO also what holds under SC) has a valid certificate, and no certificate shows what does not hold.
+fn certificates(program: &Program, model: Model) -> Result<(), Mistake> {
+    let mut missing = false;
+    let asked = |m: Model| m == model || (m == Model::Sc && model == Model::Tso);
+    for &(model, criterion) in CERTIFIED.iter().filter(|(m, _)| asked(*m)) {
+        let Ok(answer) = ask(program, model, criterion, |_| {}) else {
+            continue;
+        };
+        let Some(holds) = holds(&answer) else {
+            missing = true;
+            continue;
+        };
+        let Some(file) = certificate_file(program, model, criterion) else {
+            missing |= holds;
+            continue;
+        };
+        let judged = palisade_validate::validate_certificate(program, || Reader::new(&file[..]));
+        if judged.is_ok() != holds {
+            let question = (model.name(), criterion.name());
+            return wrong(format!(
+                "{question:?}: {holds}, its certificate: {judged:?}"
+            ));
+        }
+    }
+    if missing {
+        return Err(Mistake::NoAnswer);
+    }
+    Ok(())
+}
+
+fn certificate_file(program: &Program, model: Model, criterion: Criterion) -> Option<Vec<u8>> {
+    let mut sorter = Sorter::default();
+    let control = Control {
+        cancel: &AtomicBool::new(false),
+        progress: &|_| {},
+    };
+    let mut options = Options::new(model, criterion);
+    options.timeout = Some(Duration::from_secs(1));
+    let written = certificate(program, &options, &control, &mut |state| {
+        let mut bytes = Vec::new();
+        encode(state, &mut bytes);
+        sorter.push(&bytes)
+    });
+    let claim = match written {
+        Ok(claim) => claim,
+        Err(NoCertificate::Unfinished(_) | NoCertificate::Refused(_)) => return None,
+        Err(NoCertificate::Failed(error)) => panic!("in memory: {error}"),
+    };
+    let mut file = Vec::new();
+    let mut states = sorter.finish().expect("in memory");
+    write(&Header::new(program, claim), &mut states, &mut file).expect("in memory");
+    Some(file)
 }
 
 /// The walk against SPIN, on what it says about the program in Promela.

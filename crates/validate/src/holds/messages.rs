@@ -28,7 +28,8 @@ impl<'p> Messages<'p> {
         };
         states::put(&plain, numbers);
         let known = |view: &[usize], numbers: &mut Vec<i64>| {
-            numbers.extend(view[..self.locations].iter().map(|&entry| entry as i64));
+            let entry = |place: usize| view.get(place).map_or(0, |&entry| entry as i64);
+            numbers.extend((0..self.locations).map(entry));
         };
         for messages in &state.messages[..self.locations] {
             numbers.push(messages.len() as i64);
@@ -40,9 +41,8 @@ impl<'p> Messages<'p> {
         for view in &state.views {
             known(view, numbers);
         }
-        let nothing = vec![0; self.locations];
         let fences = &state.messages[self.locations];
-        known(fences.last().map_or(&nothing, |m| &m.view), numbers);
+        known(fences.last().map_or(&[], |m| &m.view), numbers);
         match &state.block {
             None => numbers.push(0),
             Some(block) => {
