@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Asked, Count, Numbers, Places, Step, System, code_reductions};
 use crate::certificate::put_local;
+use crate::ra::TOO_MANY_LOCATIONS;
 use crate::ra::blocks::{Block, Blocks};
 use crate::ra::facts::{Facts, Future};
 use crate::ra::scm::monitor::{Access, Layout, Slots};
@@ -42,11 +43,15 @@ pub(super) fn ask<R>(
     loop {
         let places = Places::new(&program, &instance);
         let threads = places.fixed.len() + 1;
+        let layout = Layout::new(threads, facts.tracked_count, room);
+        if !layout.fits(options) {
+            return Ok(Asked::OnlyInstances(TOO_MANY_LOCATIONS.to_owned()));
+        }
         let mut system = RaSystem {
             frame: &frame,
             view: frame.threads.view(),
             facts: &facts,
-            layout: Layout::new(threads, facts.tracked_count, room),
+            layout,
             slots: Slots::new(facts.tracked_count, room),
             blocks: Blocks::default(),
             places,

@@ -17,7 +17,7 @@ pub(crate) type Knowledge = Vec<u32>;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Message {
     pub value: Value,
-    /// What its writer knew.
+    /// What its writer knew, without zeros at the end: there may be very many locations, of which nobody knows anything.
     knows: Knowledge,
     /// A read-modify-write has read its predecessor: nothing goes between the two.
     joined: bool,
@@ -50,13 +50,18 @@ fn learn(knowledge: &mut Knowledge, more: &Knowledge) {
     }
 }
 
+fn without_zeros_at_the_end(knowledge: &mut Knowledge) {
+    let last = knowledge.iter().rposition(|&entry| entry != 0);
+    knowledge.truncate(last.map_or(0, |last| last + 1));
+}
+
 impl Messages {
     pub fn initial(values: &[Value], threads: usize) -> Self {
         let nothing = vec![0; values.len()];
         let first = |&value: &Value| {
             vec![Message {
                 value,
-                knows: nothing.clone(),
+                knows: Knowledge::new(),
                 joined: false,
             }]
         };
@@ -147,14 +152,17 @@ impl Messages {
         let stored = self.of.iter_mut().flatten().map(|m| &mut m.knows);
         let all = self.known.iter_mut().chain([&mut self.fence]).chain(stored);
         for knowledge in all {
-            if knowledge[place] as usize >= new {
-                knowledge[place] += 1;
+            let entry = knowledge.get_mut(place);
+            if let Some(entry) = entry.filter(|entry| **entry as usize >= new) {
+                *entry += 1;
             }
         }
         self.known[thread][place] = new as u32;
+        let mut knows = self.known[thread].clone();
+        without_zeros_at_the_end(&mut knows);
         let message = Message {
             value,
-            knows: self.known[thread].clone(),
+            knows,
             joined: joined || in_block,
         };
         self.of[place].insert(new, message);
@@ -179,8 +187,11 @@ impl Messages {
 
     /// Appends them as numbers.
     pub fn put(&self, out: &mut Vec<i64>) {
+        let places = self.of.len();
         let known = |knowledge: &Knowledge, out: &mut Vec<i64>| {
+            let end = out.len() + places;
             out.extend(knowledge.iter().map(|&entry| i64::from(entry)));
+            out.resize(end, 0);
         };
         for of_location in &self.of {
             out.push(of_location.len() as i64);
@@ -231,7 +242,7 @@ impl Messages {
             self.of[place][0].joined = false;
             if oldest.is_none() || nonatomic(place) {
                 for message in &mut self.of[place] {
-                    message.knows.fill(0);
+                    message.knows.clear();
                 }
             }
             gone.push(first as usize);
@@ -242,6 +253,9 @@ impl Messages {
             for (entry, first) in knowledge.iter_mut().zip(&gone) {
                 *entry = entry.saturating_sub(*first as u32);
             }
+        }
+        for message in self.of.iter_mut().flatten() {
+            without_zeros_at_the_end(&mut message.knows);
         }
         gone
     }
@@ -329,11 +343,13 @@ impl Pool {
             for _ in 0..locations {
                 let mut of_location = Vec::new();
                 for _ in 0..small(numbers)? {
-                    of_location.push(Message {
+                    let mut message = Message {
                         value: numbers.next()?,
                         joined: numbers.next()? != 0,
                         knows: knowledge(numbers)?,
-                    });
+                    };
+                    without_zeros_at_the_end(&mut message.knows);
+                    of_location.push(message);
                 }
                 messages.of.push(of_location);
             }

@@ -49,6 +49,10 @@ const RACE_NOTE: &str =
 /// Room for so many slots at first; it doubles when that is not enough.
 const FIRST_SLOTS: usize = 8;
 
+/// Said where not even a few states fit into memory.
+pub(crate) const TOO_MANY_LOCATIONS: &str =
+    "what has to be kept of so many locations in each state takes more memory than there is";
+
 /// Decides `robust` under RA.
 pub(crate) fn robust(
     program: &Program,
@@ -148,7 +152,12 @@ impl<'a> Question<'a, '_> {
         };
         let mut slots = FIRST_SLOTS;
         loop {
-            let mut search = Search::new(self.frame, self.facts, options, slots, false);
+            let search = Search::new(self.frame, self.facts, options, slots, false);
+            let Some(mut search) = search else {
+                answer.verdict = Verdict::Unknown(TOO_MANY_LOCATIONS.to_owned());
+                answer.stats.wall = start.elapsed();
+                return answer;
+            };
             let end = search.run(start, control);
             answer.stats.states = search.states();
             answer.stats.transitions = search.transitions;

@@ -10,7 +10,7 @@ use super::facts::{Classes, Facts};
 use super::scm::monitor::{Layout, Slots};
 use super::scm::search::{End, Search};
 use super::sets::{has, members};
-use super::{FIRST_SLOTS, check_meaning};
+use super::{FIRST_SLOTS, TOO_MANY_LOCATIONS, check_meaning};
 use crate::certificate::{NoCertificate, put_state, violated};
 use crate::state::Frame;
 use crate::{Control, Options};
@@ -28,7 +28,9 @@ pub(crate) fn states(
     let start = Instant::now();
     let mut slots = FIRST_SLOTS;
     loop {
-        let mut search = Search::new(&frame, &facts, options, slots, false);
+        let search = Search::new(&frame, &facts, options, slots, false);
+        let too_many = || NoCertificate::Unfinished(TOO_MANY_LOCATIONS.to_owned());
+        let mut search = search.ok_or_else(too_many)?;
         match search.run(start, control) {
             End::TooManySlots => slots *= 2,
             End::Violated(..) => return Err(violated()),

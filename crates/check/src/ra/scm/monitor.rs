@@ -19,7 +19,11 @@ use crate::ra::blocks::Way;
 use crate::ra::facts::{Classes, Facts};
 use crate::ra::sets::{has, insert, intersect, remove, subtract, unite, words};
 use crate::ra::step::AccessType;
-use crate::sc;
+use crate::{Options, sc};
+
+/// A search holds so many monitors at least, and must not need more than [`MOST_BYTES`] for them.
+const MONITORS_AT_ONCE: u64 = 16;
+const MOST_BYTES: u64 = 8 << 30;
 
 /// How a monitor is laid out.
 #[derive(Clone, Debug)]
@@ -64,6 +68,12 @@ impl Layout {
             words: threads * (location_words + 2 * slot_words)
                 + locations * 2 * (location_words + slot_words),
         }
+    }
+
+    /// Whether memory holds at least a few monitors.
+    pub fn fits(&self, options: &Options) -> bool {
+        let most = options.memory.unwrap_or(u64::MAX).min(MOST_BYTES);
+        self.words as u64 * 8 * MONITORS_AT_ONCE <= most
     }
 
     fn thread_words(&self) -> usize {

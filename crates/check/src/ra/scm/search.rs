@@ -157,16 +157,19 @@ pub(super) struct Target<'a> {
 }
 
 impl<'f, 'p> Search<'f, 'p> {
-    /// A search with room for so many slots.
+    /// A search with room for so many slots; `None` if memory does not hold even a few states.
     pub fn new(
         frame: &'f Frame<'p>,
         facts: &'f Facts,
         options: &'f Options,
         capacity: usize,
         shortest: bool,
-    ) -> Self {
+    ) -> Option<Self> {
         let layout = Layout::new(frame.thread_count(), facts.tracked_count, capacity);
-        Search {
+        if !layout.fits(options) {
+            return None;
+        }
+        Some(Search {
             frame,
             facts,
             options,
@@ -193,7 +196,7 @@ impl<'f, 'p> Search<'f, 'p> {
             futures: Vec::new(),
             transitions: 0,
             error_seen: false,
-        }
+        })
     }
 
     /// How many states are stored.
@@ -223,6 +226,8 @@ impl<'f, 'p> Search<'f, 'p> {
             self.insert(&row, monitor, NONE);
         }
         let mut last_report = start;
+        // Large monitors take their time.
+        let look_every = ((1 << 20) / self.layout.words).clamp(1, 1024) as u64;
         let mut expanded = 0u64;
         let mut row = vec![0; self.frame.width()];
         let mut targets: Vec<(u32, u32)> = Vec::new();
@@ -231,7 +236,7 @@ impl<'f, 'p> Search<'f, 'p> {
             if node.monitor == COVERED {
                 continue;
             }
-            if expanded % 1024 == 0 {
+            if expanded % look_every == 0 {
                 if let Some(stopped) = self.limit(start, control) {
                     return End::Stopped(stopped);
                 }

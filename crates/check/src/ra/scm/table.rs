@@ -28,7 +28,7 @@ fn hash(row: &[u64]) -> u64 {
 impl MonitorTable {
     /// An empty table of monitors whose words have so many bits.
     pub fn new(widths: Vec<u32>) -> Self {
-        let bits: u32 = widths.iter().sum();
+        let bits: u64 = widths.iter().map(|&width| u64::from(width)).sum();
         let words = bits.div_ceil(64).max(1) as usize;
         MonitorTable {
             widths: widths.into(),
