@@ -476,3 +476,34 @@ fn rockers_programs_get_their_verdicts() {
     }
     assert!(seen > 30);
 }
+
+/// What is kept of each pair of locations would take gigabytes for each state: that is said, and nothing breaks.
+#[test]
+fn very_many_locations() {
+    let text = |count: usize| {
+        format!(
+            "shared a[{count}], x, y;
+            thread p {{ x = 1; let r = y; let i = a[r]; a[i] = 2; }}
+            thread q {{ y = 1; let s = x; a[s] = 1; }}
+            never p@end && q@end && p.r == 0 && q.s == 0;"
+        )
+    };
+    let ask = |text: &str, criterion: Criterion| {
+        let cancel = AtomicBool::new(false);
+        let control = Control {
+            cancel: &cancel,
+            progress: &|_: &Progress| {},
+        };
+        let options = Options::new(Model::Ra, criterion);
+        let answer = check(&program(text), &options, &control).expect("it has a meaning");
+        answer.verdict
+    };
+    for criterion in [Criterion::Robust, Criterion::Safe] {
+        assert_eq!(ask(&text(1_000), criterion), Verdict::Violated);
+        let too_many = ask(&text(200_000), criterion);
+        assert!(
+            matches!(&too_many, Verdict::Unknown(why) if why.contains("locations")),
+            "{too_many:?}"
+        );
+    }
+}

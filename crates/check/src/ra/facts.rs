@@ -6,6 +6,7 @@ use palisade_lang::{
 };
 use palisade_threads::Status;
 use palisade_threads::{LocalId, View};
+use rustc_hash::FxHashMap;
 
 use std::sync::Arc;
 
@@ -98,7 +99,7 @@ pub struct Future {
 }
 
 /// The values of a place that some instruction accepts when it reads (or, for a store, follows) them; all without a predicate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Accept {
     /// The place.
     pub place: usize,
@@ -161,6 +162,7 @@ pub struct Facts {
     pub classes: Vec<Classes>,
     /// What instructions accept.
     pub accepts: Vec<Accept>,
+    accept_numbers: FxHashMap<Accept, usize>,
     /// All different futures; number 0 is the one of a thread that has ended.
     pub futures: Vec<Future>,
     /// For each running thread.
@@ -206,6 +208,7 @@ impl Facts {
             tracked_count: 0,
             classes: vec![Classes::By(Vec::new()); places],
             accepts: Vec::new(),
+            accept_numbers: FxHashMap::default(),
             futures: vec![Future::nothing(places)],
             threads: Vec::new(),
         };
@@ -374,10 +377,10 @@ impl Facts {
             predicate,
             chooses,
         };
-        let known = self.accepts.iter().position(|a| *a == accept);
-        known.unwrap_or_else(|| {
-            self.accepts.push(accept);
-            self.accepts.len() - 1
+        let accepts = &mut self.accepts;
+        *self.accept_numbers.entry(accept).or_insert_with(|| {
+            accepts.push(accept);
+            accepts.len() - 1
         })
     }
 
