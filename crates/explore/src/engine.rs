@@ -497,7 +497,8 @@ impl<'a, S: Space> Engine<'a, S> {
         if std::mem::take(&mut walker.news) {
             let mut best = lock(&self.best);
             for (&kind, new) in &walker.best {
-                if new.level == task.level {
+                // What was reported on this level is on it, or on the next one.
+                if new.level >= task.level {
                     let new = Best {
                         level: new.level,
                         row: new.row.clone(),
@@ -548,16 +549,21 @@ impl<'a, S: Space> Engine<'a, S> {
 
     #[cold]
     fn note_reports(&self, walker: &mut Walker<S::Worker>, level: u64) {
-        for &(step, kind) in &walker.emitted.reports {
+        for report in &walker.emitted.reports {
+            let (level, row) = match &report.successor {
+                None => (level, &walker.row[..]),
+                Some(row) => (level + 1, &row[..]),
+            };
+            let kind = report.kind;
             if walker
                 .best
                 .get(&kind)
-                .is_none_or(|best| best.level == level)
+                .is_none_or(|best| best.level >= level)
             {
                 let new = Best {
                     level,
-                    row: walker.row[..].into(),
-                    step,
+                    row: row.into(),
+                    step: report.step,
                 };
                 keep_best(&mut walker.best, kind, new, self.space);
                 walker.news = true;

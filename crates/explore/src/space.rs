@@ -74,6 +74,15 @@ pub fn for_each_successor<S: Space>(
     }
 }
 
+/// What a space has reported.
+pub(crate) struct Report {
+    pub(crate) kind: u64,
+    /// The label of the faulty step, if it is a step that is wrong.
+    pub(crate) step: Option<u64>,
+    /// The successor that is wrong, if it is not the expanded row.
+    pub(crate) successor: Option<Box<[u32]>>,
+}
+
 /// What some expansions have produced: records of all of them, everything else of the last one. Belongs to a walking thread and is used again
 /// and again.
 #[derive(Default)]
@@ -85,8 +94,7 @@ pub(crate) struct Emitted {
     /// For every component the largest number that did not fit, or 0; empty if everything did fit. If
     /// not, the records are of no use.
     pub(crate) too_large: Vec<u32>,
-    /// The label of the faulty step, if it is a step that is wrong; and the kind.
-    pub(crate) reports: Vec<(Option<u64>, u64)>,
+    pub(crate) reports: Vec<Report>,
     /// Whether to keep labels and rows as they are, instead of packing.
     keep: bool,
     pub(crate) labels: Vec<u64>,
@@ -348,13 +356,33 @@ impl<'a> Successors<'a> {
     /// The expanded state itself is a finding of this kind.
     #[inline]
     pub fn report(&mut self, kind: u64) {
-        self.out.reports.push((None, kind));
+        self.out.reports.push(Report {
+            kind,
+            step: None,
+            successor: None,
+        });
+    }
+
+    /// A step called `label` leads to `row`, which is a finding of this kind. What comes out is the same as if it were only reported when
+    /// it is expanded (which it should be, too: not every row is pushed by an expansion of this walk), but a walk that stops at the first finding
+    /// does so a level earlier.
+    pub fn push_found(&mut self, label: u64, row: &[u32], kind: u64) {
+        self.push(label, row);
+        self.out.reports.push(Report {
+            kind,
+            step: None,
+            successor: Some(row.into()),
+        });
     }
 
     /// The step called `label` from the expanded state is a finding of this kind, for example a failed
     /// assertion. It needs no target; if it has one that is to be walked, push that as well.
     #[inline]
     pub fn report_step(&mut self, label: u64, kind: u64) {
-        self.out.reports.push((Some(label), kind));
+        self.out.reports.push(Report {
+            kind,
+            step: Some(label),
+            successor: None,
+        });
     }
 }

@@ -142,7 +142,7 @@ impl<'a, S: Space> Walk<'a, S> {
         self
     }
 
-    /// Whether to stop after the level in which something was reported for the first time. Otherwise the
+    /// Whether to stop after the level whose expansion reported something for the first time. Otherwise the
     /// walk goes on and keeps the best finding of every kind.
     pub fn stop_at_first(mut self, stop: bool) -> Self {
         self.stop_at_first = stop;

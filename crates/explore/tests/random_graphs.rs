@@ -29,9 +29,18 @@ struct Graph {
     edges: Vec<Vec<(u64, usize)>>,
     /// For every node: label of a step, if it is one, and kind.
     reports: Vec<Vec<(Option<u64>, u64)>>,
+    /// What is wrong with a node is also said when it is pushed, as far as one kind goes.
+    early: bool,
 }
 
 impl Graph {
+    /// What is said of a node when it is pushed.
+    fn found(&self, node: usize) -> Option<u64> {
+        let mut kinds = self.reports[node].iter();
+        let wrong = kinds.find(|(step, _)| step.is_none());
+        wrong.filter(|_| self.early).map(|&(_, kind)| kind)
+    }
+
     fn random(seed: u64) -> Graph {
         let random = &mut Random(seed);
         let size = [3, 30, 300, 5000][random.below(4)];
@@ -68,6 +77,7 @@ impl Graph {
             initial: initial.collect(),
             edges,
             reports,
+            early: seed % 2 == 1,
         }
     }
 }
@@ -149,8 +159,11 @@ impl Space for Rows<'_> {
     fn expand(&self, _: &mut (), row: &[u32], out: &mut Successors<'_>) {
         let node = self.node(row);
         for &(label, target) in &self.graph.edges[node] {
+            let found = self.graph.found(target);
             let target = self.row(target);
-            if label % 2 == 0 {
+            if let Some(kind) = found {
+                out.push_found(label, &target, kind);
+            } else if label % 2 == 0 {
                 out.push(label, &target);
             } else {
                 let differ = (0..self.width).filter(|&i| row[i] != target[i]);
@@ -206,10 +219,18 @@ fn expected(graph: &Graph, stop_at_first: bool) -> Summary {
             break;
         }
         for &node in &levels[level] {
-            for &(step, kind) in &graph.reports[node] {
+            let mut report = |level, node, step: Option<u64>, kind| {
                 let new = (level, step.is_some(), node, step);
                 let old = best.entry(kind).or_insert(new);
                 *old = new.min(*old);
+            };
+            for &(step, kind) in &graph.reports[node] {
+                report(level, node, step, kind);
+            }
+            for &(_, target) in &graph.edges[node] {
+                if let Some(kind) = graph.found(target) {
+                    report(level + 1, target, None, kind);
+                }
             }
             transitions += graph.edges[node].len() as u64;
             next.extend(graph.edges[node].iter().map(|&(_, target)| target));
@@ -324,6 +345,7 @@ fn larger_random_graphs() {
                     _ => vec![],
                 })
                 .collect(),
+            early: seed % 2 == 1,
         };
         for stop_at_first in [false, true] {
             let expected = expected(&graph, stop_at_first);

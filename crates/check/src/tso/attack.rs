@@ -496,7 +496,7 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                 let target = self.target_bit(row);
                 if self.can_close(view, &worker.row, 0, target) {
                     self.sort_group_of(&mut worker.row, attacker);
-                    out.push(label(0), &worker.row);
+                    self.push_helped(view, label(0), &worker.row, out);
                 }
             }
             let outcomes = view.resume(code, local, action, read).len();
@@ -654,11 +654,67 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                             action,
                             outcome,
                         };
-                        out.push(label.encode(point), &worker.row);
+                        self.push_helped(view, label.encode(point), &worker.row, out);
                     }
                 }
             }
         }
+    }
+
+    /// Pushes a row behind `ld_A`, or one to which a helper's step leads.
+    fn push_helped(
+        &self,
+        view: &mut View<'_>,
+        label: u64,
+        row: &[u32],
+        out: &mut Successors<'_>,
+    ) {
+        match self.succeeds(view, row) {
+            true => out.push_found(label, row, self.kind(row)),
+            false => out.push(label, row),
+        }
+    }
+
+    /// Whether at most one thread stands elsewhere in `to`, as far as this is seen at a glance.
+    fn one_thread_moves(&self, from: &[u32], to: &[u32]) -> bool {
+        let roles = self.layout.roles;
+        let chain_begins = from[self.layout.phase] != to[self.layout.phase]
+            && to[self.layout.phase] == Phase::Chain as u32;
+        let mut moved = 0;
+        let mut at = 0;
+        while at < self.frame.thread_count() {
+            let Some(group) = self.frame.group_of[at] else {
+                moved += u32::from(from[at] != to[at]);
+                at += 1;
+                continue;
+            };
+            let end = at + self.frame.groups[group].len();
+            // Where roles begin anew, interchangeable threads are in another order.
+            if !chain_begins {
+                // Both are sorted: how many of those before are not there after.
+                let standing = |row: &[u32], i: usize| (row[roles + i], row[i]);
+                let mut after = at;
+                for before in at..end {
+                    let one = standing(from, before);
+                    while after < end && standing(to, after) < one {
+                        after += 1;
+                    }
+                    match after < end && standing(to, after) == one {
+                        true => after += 1,
+                        false => moved += 1,
+                    }
+                }
+            }
+            at = end;
+        }
+        moved <= 1
+    }
+
+    /// Whether `τ3` is complete.
+    fn succeeds(&self, view: &mut View<'_>, row: &[u32]) -> bool {
+        row[self.layout.phase] == Phase::Chain as u32
+            && self.is_closed(row)
+            && self.inside(view, row).is_none()
     }
 
     /// Whether the path has come to the location of `st_A`.
@@ -811,8 +867,17 @@ impl<'f> Space for AttackSpace<'f, '_> {
     }
 
     fn may_lead(&self, from: &[u32], to: &[u32]) -> bool {
-        // An attack that has begun stays the same attack.
-        let target = self.layout.target;
-        (from[target] == 0 || from[target] == to[target]) && self.frame.may_lead(from, to)
+        let layout = &self.layout;
+        // An attack that has begun stays the same attack, and only goes on.
+        let phase = |row: &[u32]| Phase::of(row[layout.phase]);
+        let goes_on = match (phase(from), phase(to)) {
+            (Phase::Prefix, after) => matches!(after, Phase::Prefix | Phase::Alone),
+            (before, after) => {
+                from[layout.target] == to[layout.target]
+                    && after != Phase::Prefix
+                    && (before != Phase::Chain || after == Phase::Chain)
+            }
+        };
+        goes_on && self.frame.may_lead(from, to) && self.one_thread_moves(from, to)
     }
 }
