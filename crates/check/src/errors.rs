@@ -35,6 +35,7 @@ pub fn mention_errors(
         jobs: options.jobs,
         timeout: options.timeout,
         memory: options.memory,
+        machine: options.machine,
         reductions: Reductions::ALL,
         most_states: Some(most_states),
         ..Options::new(Model::Sc, Criterion::Safe)

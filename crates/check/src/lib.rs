@@ -24,6 +24,7 @@ pub use certificate::{CERTIFIED, NoCertificate, certificate};
 pub use checkpoint::Checkpoints;
 pub use errors::mention_errors;
 pub use harm::harm;
+pub use palisade_explore::threads;
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};
 pub use persistent::instrument::instrument_persistence;

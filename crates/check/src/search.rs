@@ -33,6 +33,7 @@ pub(crate) fn search_within<S: Kept>(
             .limits(Limits {
                 timeout: options.timeout,
                 memory: options.memory,
+                machine: options.machine,
                 cancel: Some(control.cancel),
                 states,
             })

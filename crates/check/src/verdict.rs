@@ -13,12 +13,14 @@ pub struct Options {
     pub model: Model,
     /// The criterion.
     pub criterion: Criterion,
-    /// How many threads search.
+    /// How many threads search; 0 means as many as the machine has for us.
     pub jobs: usize,
     /// How long the search may take.
     pub timeout: Option<Duration>,
     /// How many bytes the process may hold.
     pub memory: Option<u64>,
+    /// How many bytes the machine leaves to the process. It is asked once a search has grown: asking takes longer than some searches.
+    pub machine: Option<fn() -> Option<u64>>,
     /// Which reductions are on.
     pub reductions: Reductions,
     /// Look for races on all locations even where some are `nonatomic` (drf).
@@ -118,6 +120,7 @@ impl Options {
             jobs: 1,
             timeout: None,
             memory: None,
+            machine: None,
             reductions: Reductions::ALL,
             all_locations: false,
             all: false,
@@ -127,6 +130,12 @@ impl Options {
             most_states: None,
             checkpoints: None,
         }
+    }
+
+    /// How many bytes the process may hold, with what the machine says.
+    pub fn memory_limit(&self) -> Option<u64> {
+        let machine = self.machine.and_then(|machine| machine());
+        [self.memory, machine].into_iter().flatten().min()
     }
 }
 

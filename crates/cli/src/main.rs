@@ -38,7 +38,7 @@ fn parse() -> args::Cli {
     let mut command = args::Cli::command();
     let cli = command
         .try_get_matches_from_mut(std::env::args_os())
-        .and_then(|matches| args::Cli::from_arg_matches(&matches))
+        .and_then(|mut matches| args::Cli::from_arg_matches_mut(&mut matches))
         .unwrap_or_else(|error| error.format(&mut command).exit());
     // Taking the description of all flags apart takes longer than some answers.
     std::mem::forget(command);

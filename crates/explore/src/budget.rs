@@ -1,6 +1,13 @@
 //! Memory: what was asked for, what the operating system counts, and what may still be taken.
 
+use crate::team::lock;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+/// A walk that has not taken as much does not ask what the machine has, nor what the process holds.
+const LITTLE: u64 = 1 << 20;
+/// No limit is beyond this.
+const MOST: u64 = i64::MAX as u64;
 
 /// There is no memory left to take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +46,11 @@ pub fn resident_bytes() -> Option<u64> {
 /// Between two looks at what the operating system counts, memory in use is taken to be what it was at
 /// the last look plus what was taken since.
 pub(crate) struct Budget {
-    limit: u64,
+    limit: AtomicU64,
+    /// Says another limit; asked at the first look.
+    machine: Mutex<Option<fn() -> Option<u64>>>,
+    /// There may be a limit: without one, nobody looks.
+    limited: bool,
     /// Bytes that the walk holds.
     taken: AtomicU64,
     /// What the operating system counted at the last look, minus what was taken then.
@@ -50,20 +61,21 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub(crate) fn new(limit: Option<u64>) -> Budget {
-        let budget = Budget {
-            limit: limit.unwrap_or(u64::MAX),
+    pub(crate) fn new(limit: Option<u64>, machine: Option<fn() -> Option<u64>>) -> Budget {
+        let look_at = match (limit, machine) {
+            (None, None) => u64::MAX,
+            // Nor is a small limit exceeded by more than errors between two looks amount to.
+            (limit, _) => limit.map_or(LITTLE, |limit| LITTLE.min(limit / 128)),
+        };
+        Budget {
+            limit: AtomicU64::new(limit.unwrap_or(u64::MAX)),
+            limited: limit.is_some() || machine.is_some(),
+            machine: Mutex::new(machine),
             taken: AtomicU64::new(0),
             rest: AtomicI64::new(0),
-            look_at: AtomicU64::new(0),
+            look_at: AtomicU64::new(look_at),
             peak: AtomicU64::new(0),
-        };
-        if limit.is_some() {
-            budget.look();
-        } else {
-            budget.look_at.store(u64::MAX, Relaxed);
         }
-        budget
     }
 
     /// Looks at what is really in use, and returns it.
@@ -71,37 +83,46 @@ impl Budget {
         let taken = self.taken.load(Relaxed);
         let used = resident_bytes().unwrap_or(taken);
         self.rest.store(used as i64 - taken as i64, Relaxed);
-        if self.limit != u64::MAX {
-            // Errors between two looks stay below 1/128 of the limit.
-            self.look_at.store(taken + self.limit / 128, Relaxed);
-        }
         self.peak.fetch_max(used, Relaxed);
         used
     }
 
     /// Looks whether the limit is kept. The space has caches that nobody accounts for.
     pub(crate) fn check(&self) -> Result<(), Full> {
-        if self.limit != u64::MAX && self.look() > self.limit {
-            Err(Full)
-        } else {
-            Ok(())
+        if !self.limited {
+            return Ok(());
+        }
+        let machine = lock(&self.machine).take();
+        if let Some(limit) = machine.and_then(|machine| machine()) {
+            self.limit.fetch_min(limit, Relaxed);
+        }
+        let used = self.look();
+        let limit = self.limit.load(Relaxed);
+        // Errors between two looks stay below 1/128 of the limit.
+        let taken = self.taken.load(Relaxed);
+        self.look_at
+            .store(taken.saturating_add(limit / 128), Relaxed);
+        match used > limit {
+            true => Err(Full),
+            false => Ok(()),
         }
     }
 
     /// Takes `bytes` if they are there.
     pub(crate) fn take(&self, bytes: usize) -> Result<(), Full> {
         let taken = self.taken.fetch_add(bytes as u64, Relaxed) + bytes as u64;
-        if self.limit == u64::MAX {
+        if !self.limited {
             return Ok(());
         }
-        let used = || taken as i64 + self.rest.load(Relaxed);
-        if taken > self.look_at.load(Relaxed) || used() > self.limit as i64 {
+        let exceeds =
+            || taken as i64 + self.rest.load(Relaxed) > self.limit.load(Relaxed).min(MOST) as i64;
+        if taken > self.look_at.load(Relaxed) || exceeds() {
             // What is being taken is not there yet; it must not be counted as a part of the rest.
             self.taken.fetch_sub(bytes as u64, Relaxed);
-            self.look();
+            let _ = self.check();
             self.taken.fetch_add(bytes as u64, Relaxed);
         }
-        if used() > self.limit as i64 {
+        if exceeds() {
             self.give_back(bytes);
             return Err(Full);
         }
@@ -144,7 +165,7 @@ mod tests {
     #[test]
     fn nothing_is_taken_beyond_the_limit() {
         let now = resident_bytes().unwrap_or(0);
-        let budget = Budget::new(Some(now + (64 << 20)));
+        let budget = Budget::new(Some(now + (64 << 20)), None);
         let mut vectors = Vec::new();
         let full = loop {
             match budget.vector(1 << 20, 1_u8) {
@@ -158,8 +179,27 @@ mod tests {
     }
 
     #[test]
+    fn the_machine_is_asked_once_there_is_need() {
+        static ASKED: AtomicU64 = AtomicU64::new(0);
+        let machine: fn() -> Option<u64> = || {
+            ASKED.fetch_add(1, Relaxed);
+            Some(1)
+        };
+        for limit in [None, Some(u64::MAX)] {
+            ASKED.store(0, Relaxed);
+            let budget = Budget::new(limit, Some(machine));
+            assert!(budget.vector(1000, 0_u8).is_ok());
+            assert_eq!(ASKED.load(Relaxed), 0);
+            assert_eq!(budget.vector(LITTLE as usize, 0_u8), Err(Full));
+            assert_eq!(budget.vector(1, 0_u8), Err(Full));
+            assert_eq!(budget.check(), Err(Full));
+            assert_eq!(ASKED.load(Relaxed), 1);
+        }
+    }
+
+    #[test]
     fn absurd_sizes_are_refused_without_a_limit() {
-        let budget = Budget::new(None);
+        let budget = Budget::new(None, None);
         assert!(budget.vector(usize::MAX / 4, 0_u8).is_err());
         assert_eq!(budget.vector(3, 7_u32), Ok(vec![7, 7, 7]));
     }

@@ -17,7 +17,7 @@ use crate::shard::Shard;
 use crate::space::{Emitted, Space, Successors};
 use crate::states::States;
 use crate::task::Task;
-use crate::team::{Leader, Team, lock, lock_soon};
+use crate::team::{Leader, Team, lock, lock_soon, threads};
 use crate::walk::{Callback, Limits, Progress, Reason, Stats};
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
@@ -59,15 +59,15 @@ struct Walker<W> {
 }
 
 impl<W> Walker<W> {
-    /// The `number`-th of so many.
-    fn new(worker: W, width: usize, number: usize, jobs: usize) -> Self {
+    /// One that begins with this shard.
+    fn new(worker: W, width: usize, first: usize) -> Self {
         Walker {
             worker,
             emitted: Emitted::default(),
             chunk: Vec::new(),
             row: vec![0; width],
             sender: Sender {
-                first: (number * SHARDS / jobs) as u32,
+                first: first as u32,
                 ..Sender::default()
             },
             best: HashMap::new(),
@@ -202,7 +202,7 @@ impl<'a, S: Space> Engine<'a, S> {
             deadline: limits
                 .timeout
                 .and_then(|timeout| Instant::now().checked_add(timeout)),
-            budget: Budget::new(limits.memory),
+            budget: Budget::new(limits.memory, limits.machine),
             stop: AtomicU8::new(0),
             shards: (0..SHARDS as u32).map(slot).collect(),
             task: RwLock::new(Task::new(layout)),
@@ -243,19 +243,20 @@ impl<'a, S: Space> Engine<'a, S> {
     /// Walks with as many threads as the caller wants, if there are levels that are worth it.
     pub(crate) fn run(self, reporter: &mut Reporter<'_>) -> Walked<S::Worker> {
         let width = self.space.width();
-        let mut leader = Walker::new(self.space.worker(), width, 0, self.jobs);
+        let mut leader = Walker::new(self.space.worker(), width, 0);
         let team = Team::default();
         let engine = &self;
         let (complete, levels, ends, mut workers) = std::thread::scope(|scope| {
             let mut members = Vec::new();
             let leaving = Leader(&team);
             let mut hire = || {
-                for number in 1..engine.jobs {
+                let jobs = threads(engine.jobs);
+                for number in 1..jobs {
                     let round = team.join();
                     let team = &team;
                     members.push(scope.spawn(move || {
-                        let mut walker =
-                            Walker::new(engine.space.worker(), width, number, engine.jobs);
+                        let first = number * SHARDS / jobs;
+                        let mut walker = Walker::new(engine.space.worker(), width, first);
                         team.serve(round, || engine.expand(&mut walker, None));
                         walker.worker
                     }));
@@ -436,7 +437,8 @@ impl<'a, S: Space> Engine<'a, S> {
                 task.assign(level, spans);
                 self.cursor.0.store(0, Relaxed);
             }
-            if self.jobs > 1 && states >= PARALLEL && self.states.load(Relaxed) >= HIRE {
+            let large = states >= PARALLEL && self.states.load(Relaxed) >= HIRE;
+            if large && threads(self.jobs) > 1 {
                 if team.is_empty() {
                     hire();
                 }
@@ -764,7 +766,7 @@ impl<'a, S: Space> Engine<'a, S> {
             }
         };
         let few = self.states.load(Relaxed) < FIT;
-        let others = if few { 0 } else { self.jobs - 1 };
+        let others = if few { 0 } else { threads(self.jobs) - 1 };
         std::thread::scope(|scope| {
             for _ in 0..others {
                 scope.spawn(work);

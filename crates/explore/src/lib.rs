@@ -80,4 +80,5 @@ pub use kept::{Keeper, read_number, write_number};
 pub use path::{Path, Step};
 pub use space::{Space, Successors, for_each_successor};
 pub use states::States;
+pub use team::threads;
 pub use walk::{Finding, Limits, Outcome, Progress, Reason, Stats, Walk};

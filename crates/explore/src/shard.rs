@@ -636,7 +636,7 @@ mod tests {
     fn states_are_inserted_once() {
         for width in [1, 2, 9, 20, 40, 70] {
             let layout = Arc::new(Layout::new(&vec![8; width]));
-            let budget = Budget::new(None);
+            let budget = Budget::new(None, None);
             let mut shard = Shard::new(Arc::clone(&layout), width as u32);
             let mut expected = HashSet::new();
             let mut batch = Vec::new();
@@ -679,7 +679,7 @@ mod tests {
     fn equal_hashes_are_no_problem() {
         for bits_left in [0, 1, 3] {
             let layout = Arc::new(Layout::new(&[8, 8, 8]));
-            let budget = Budget::new(None);
+            let budget = Budget::new(None, None);
             let mut shard = Shard::new(Arc::clone(&layout), 0);
             // The table must not grow, because it would take the real hashes.
             shard.reserve(5000, &budget).unwrap();
@@ -701,13 +701,13 @@ mod tests {
     fn without_memory_a_shard_stays_as_it_is() {
         let layout = Arc::new(Layout::new(&[16, 16]));
         let mut shard = Shard::new(Arc::clone(&layout), 0);
-        let plenty = Budget::new(None);
+        let plenty = Budget::new(None, None);
         let insert = |shard: &mut Shard, range: Range<u32>, budget: &Budget| {
             let records = range.flat_map(|i| record(&layout, &[i, i ^ 5], |hash| hash));
             shard.insert(&records.collect::<Vec<_>>(), budget)
         };
         insert(&mut shard, 0..3000, &plenty).unwrap();
-        let nothing = Budget::new(Some(0));
+        let nothing = Budget::new(Some(0), None);
         assert_eq!(insert(&mut shard, 3000..60_000, &nothing), Err(Full));
         let wide = Arc::new(Layout::new(&[32, 32]));
         assert_eq!(shard.repack(&wide, &nothing), Err(Full));

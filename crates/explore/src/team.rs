@@ -4,11 +4,22 @@
 //! go to sleep: being woken up takes longer than such a round.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long to look before going to sleep.
 const PATIENCE: Duration = Duration::from_micros(50);
+
+/// How many threads `jobs` means: 0 is as many as the machine has for us.
+pub fn threads(jobs: usize) -> usize {
+    // Looked up once, and only where it matters: the operating system takes its time to tell.
+    static CORES: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+    match jobs {
+        0 => *CORES,
+        jobs => jobs,
+    }
+}
 
 /// Locks a mutex. A thread that panicked while it held the lock ends the whole walk anyway.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -17,6 +17,8 @@ pub struct Limits<'a> {
     pub timeout: Option<Duration>,
     /// Stop before the process has more than this many bytes of resident memory.
     pub memory: Option<u64>,
+    /// The same, for as many bytes as this says. It is called once a walk has grown: asking the machine takes longer than some walks.
+    pub machine: Option<fn() -> Option<u64>>,
     /// Stop when somebody sets this.
     pub cancel: Option<&'a AtomicBool>,
     /// Expand no further level once this many states are found: the same place for every number of threads.
@@ -124,9 +126,9 @@ impl<'a, S: Space> Walk<'a, S> {
         }
     }
 
-    /// Walks with this many threads. Everything but time and memory is the same for every number.
+    /// Walks with this many threads; 0 means as many as the machine has for us. Everything but time and memory is the same for every number.
     pub fn jobs(mut self, jobs: usize) -> Self {
-        self.jobs = jobs.max(1);
+        self.jobs = jobs;
         self
     }
 

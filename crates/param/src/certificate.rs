@@ -60,7 +60,7 @@ pub fn certificate(
         let limits = Limits {
             start,
             timeout: options.timeout,
-            memory: options.memory,
+            memory: options.memory_limit(),
             control,
             peak: 0,
         };

@@ -347,7 +347,7 @@ impl<'a> Question<'a> {
         Limits {
             start: self.start,
             timeout: self.options.timeout,
-            memory: self.options.memory,
+            memory: self.options.memory_limit(),
             control: self.control,
             peak: 0,
         }
@@ -389,7 +389,7 @@ pub fn prove(
         let limits = Limits {
             start: Instant::now(),
             timeout: options.timeout,
-            memory: options.memory,
+            memory: options.memory_limit(),
             control,
             peak: 0,
         };

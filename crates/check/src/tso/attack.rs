@@ -662,13 +662,7 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
     }
 
     /// Pushes a row behind `ld_A`, or one to which a helper's step leads.
-    fn push_helped(
-        &self,
-        view: &mut View<'_>,
-        label: u64,
-        row: &[u32],
-        out: &mut Successors<'_>,
-    ) {
+    fn push_helped(&self, view: &mut View<'_>, label: u64, row: &[u32], out: &mut Successors<'_>) {
         match self.succeeds(view, row) {
             true => out.push_found(label, row, self.kind(row)),
             false => out.push(label, row),

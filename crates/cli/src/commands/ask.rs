@@ -107,7 +107,10 @@ impl Asking<'_> {
         let mut drawn = Status::Holds;
         let mut collected = Vec::new();
         let look = output.error_look();
-        let workers = threads(self.search).min(jobs.len());
+        let workers = match jobs.len() {
+            0 | 1 => 1,
+            several => palisade_check::threads(jobs_of(self.search)).min(several),
+        };
         // One after the other, each has a line of its own.
         let line = FilesLine::new(if workers < 2 { 0 } else { jobs.len() });
         let one = |index: usize, effort: Effort| self.report(&jobs[index], effort, look);
@@ -337,12 +340,9 @@ fn is_decided(report: &FileReport) -> bool {
     report.status() != Status::Unknown && !matches!(harm, Some(Harm::Unknown(_)))
 }
 
-/// How many threads there are in all.
-fn threads(search: &SearchArgs) -> usize {
-    // Looked up once: the operating system takes its time to tell.
-    static CORES: LazyLock<usize> =
-        LazyLock::new(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
-    search.jobs.map_or_else(|| *CORES, usize::from)
+/// How many threads search, as [`Options::jobs`] counts them.
+fn jobs_of(search: &SearchArgs) -> usize {
+    search.jobs.map_or(0, usize::from)
 }
 
 /// How long the answer about one FILE may take.
@@ -361,18 +361,18 @@ pub fn options(
     search: &SearchArgs,
     effort: Effort,
 ) -> Options {
-    let memory = limits::memory_limit(search.memory);
     let (jobs, memory) = match effort {
-        Effort::Full => (threads(search), memory),
-        Effort::Glance => (
-            1,
-            Some(memory.map_or(GLANCE_MEMORY, |most| GLANCE_MEMORY.min(most))),
-        ),
+        Effort::Full => (jobs_of(search), search.memory),
+        Effort::Glance => {
+            let memory = search.memory.unwrap_or(u64::MAX);
+            (1, Some(memory.min(GLANCE_MEMORY)))
+        }
     };
     Options {
         jobs,
         timeout: timeout(search, effort),
         memory,
+        machine: Some(limits::machine),
         reductions: Reductions {
             local_steps: !search.no_local_steps,
             dead_registers: !search.no_dead_registers,

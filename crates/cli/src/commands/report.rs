@@ -86,11 +86,11 @@ fn fences_may_help(model: Model, criterion: Criterion) -> bool {
 }
 
 fn options(model: Model, criterion: Criterion, args: &ReportArgs) -> Options {
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     Options {
-        jobs: args.jobs.map_or(cores, usize::from),
+        jobs: args.jobs.map_or(0, usize::from),
         timeout: Some(args.timeout),
-        memory: limits::memory_limit(args.memory),
+        memory: args.memory,
+        machine: Some(limits::machine),
         ..Options::new(model, criterion)
     }
 }

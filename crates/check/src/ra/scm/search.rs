@@ -6,6 +6,7 @@
 //! Monitors are ordered: one that has all the bits of another finds every violation that the other finds, because Figures 5 and 6
 //! and the conditions of Theorem 5.3 are monotone in every bit. So for each base only the greatest monitors are kept.
 
+use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
@@ -116,6 +117,8 @@ pub struct Search<'f, 'p> {
     pub(super) frame: &'f Frame<'p>,
     pub(super) facts: &'f Facts,
     pub(super) options: &'f Options,
+    /// How many bytes there may be; looked up once.
+    memory: OnceCell<Option<u64>>,
     pub(super) view: View<'f>,
     pub(super) layout: Layout,
     pub(super) slots: Slots,
@@ -173,6 +176,7 @@ impl<'f, 'p> Search<'f, 'p> {
             frame,
             facts,
             options,
+            memory: OnceCell::new(),
             view: frame.threads.view(),
             slots: Slots::new(facts.tracked_count, capacity),
             monitors: MonitorTable::new(layout.widths()),
@@ -293,9 +297,8 @@ impl<'f, 'p> Search<'f, 'p> {
         // Growing a table needs the old and the new one for a moment.
         let held = palisade_explore::resident_bytes().unwrap_or(0);
         let needed = (self.bytes() * 2).max(held);
-        if self.options.memory.is_some_and(|m| needed > m)
-            || self.nodes.len() as u32 >= NONE - 1024 * 1024
-        {
+        let most = self.memory.get_or_init(|| self.options.memory_limit());
+        if most.is_some_and(|most| needed > most) || self.nodes.len() as u32 >= NONE - 1024 * 1024 {
             return Some(Stopped::Memory);
         }
         None

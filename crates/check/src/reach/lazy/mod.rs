@@ -174,7 +174,7 @@ fn side_by_side(context: &mut Context<'_, '_>, programs: &[Extended]) -> Round {
     // Checkpoints need walks one after the other.
     let at_once = match options.checkpoints {
         Some(_) => 1,
-        None => context.options.jobs.max(1),
+        None => palisade_explore::threads(context.options.jobs),
     };
     for chunk in programs.chunks(at_once) {
         let shared: &Context<'_, '_> = context;

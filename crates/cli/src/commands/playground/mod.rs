@@ -242,7 +242,8 @@ impl Playground {
         let room = limits::held().saturating_add(self.memory);
         let options = Options {
             timeout: Some(self.timeout),
-            memory: limits::memory_limit(Some(room)),
+            memory: Some(room),
+            machine: Some(limits::machine),
             ..Options::new(asked.model, asked.criterion)
         };
         // A name without an extension: the language follows from a look at the text.
