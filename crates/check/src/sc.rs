@@ -143,7 +143,7 @@ impl StepLabel {
 
     /// What a label with this action has more than one with the first.
     #[inline]
-    fn of_action(action: usize) -> u64 {
+    pub fn of_action(action: usize) -> u64 {
         (action as u64) << Self::OUTCOME_BITS
     }
 
@@ -301,7 +301,7 @@ fn patch_branches(
 /// Beside what changes already, one thread of a group of interchangeable ones goes to another local state, and the group stays in ascending order: those
 /// between its old and its new place make room.
 #[inline(never)]
-fn patch_group(
+pub(crate) fn patch_group(
     row: &[u32],
     group: &[usize],
     instance: usize,

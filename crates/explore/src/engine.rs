@@ -25,8 +25,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// Records for one shard that are inserted at once.
+/// Records for one shard that are inserted at once, …
 const BATCH: usize = 128;
+/// … and how many as long as there are few states: memory that is touched for the first time takes longer than what is gained by a larger batch.
+const SMALL_BATCH: usize = 8;
 /// From this many states on, a level is walked by all threads …
 const PARALLEL: u64 = 128;
 /// … but not before there are this many in all: starting threads takes longer than walking them.
@@ -600,6 +602,7 @@ impl<'a, S: Space> Engine<'a, S> {
     ) -> Result<(), Full> {
         let words = if W == 0 { words } else { W };
         let stride = words + 1;
+        let batch = if sender.remember { BATCH } else { SMALL_BATCH };
         if sender.outgoing.is_empty() {
             sender.outgoing.resize(SHARDS, Vec::new());
         }
@@ -619,7 +622,7 @@ impl<'a, S: Space> Engine<'a, S> {
             sender.waiting |= 1 << shard;
             let outgoing = &mut sender.outgoing[shard];
             outgoing.extend_from_slice(record);
-            if outgoing.len() >= BATCH * stride {
+            if outgoing.len() >= batch * stride {
                 self.flush_shard(sender, shard)?;
             }
         }

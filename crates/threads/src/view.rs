@@ -378,6 +378,43 @@ impl View<'_> {
         *self.memories[code].steps.other(number)
     }
 
+    /// What a step writes, if anything, and how many places there are where the thread can be afterwards; `None` where there is no step.
+    #[inline]
+    pub fn effect_of(&self, code: usize, step: Step) -> Option<(Option<Written>, usize)> {
+        match step {
+            Step::Waits => None,
+            Step::To(_) => Some((None, 1)),
+            Step::Other(number) => match self.other_step(code, number) {
+                OtherStep::Writes(written, _) => Some((Some(written), 1)),
+                OtherStep::Branches(written, nexts) => {
+                    Some((written, (nexts.end - nexts.begin) as usize))
+                }
+                OtherStep::Errs => None,
+            },
+        }
+    }
+
+    /// One of these places.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[inline]
+    pub fn outcome_of(&self, code: usize, step: Step, outcome: usize) -> LocalId {
+        let only = match step {
+            Step::To(next) => Some(next),
+            Step::Waits => None,
+            Step::Other(number) => match self.other_step(code, number) {
+                OtherStep::Writes(_, next) => Some(next),
+                OtherStep::Branches(_, nexts) => return self.nexts(code, nexts)[outcome],
+                OtherStep::Errs => None,
+            },
+        };
+        match (only, outcome) {
+            (Some(next), 0) => next,
+            _ => unreachable!("a step that does not go there"),
+        }
+    }
+
     /// Where the thread can be after a step that branches.
     #[inline]
     pub fn nexts(&self, code: usize, nexts: Nexts) -> &[LocalId] {

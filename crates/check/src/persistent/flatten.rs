@@ -371,7 +371,7 @@ impl Flattening<'_> {
     /// All values that an expression may have; `None` where they are too many.
     fn values(&self, expr: &RegisterExpr) -> Option<Vec<Value>> {
         match self.possible.evaluate(self.instance, expr) {
-            Some(values) => Some(values.into_iter().collect()),
+            Some(values) => Some(values),
             None => {
                 let size = self.program.domain.size().filter(|s| *s <= 256)?;
                 Some((0..size).collect())

@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use palisade_explore::{Space, Successors};
-use palisade_lang::{LocationId, Order, Program, Value};
-use palisade_threads::{ActionKind, Footprint, LocalId, View};
+use palisade_lang::{LocationId, Order, Program};
+use palisade_threads::{ActionKind, Flags, Footprint, LocalId, OtherStep, Standing, Step, View};
 
 use super::guide::Guide;
 use super::overtake::overtaking_loads;
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
-use crate::sc::{StepLabel, execute, persistent_set};
+use crate::sc::{StepLabel, patch_group, persistent_set};
 use crate::state::{Frame, Standings};
 
 /// What part of `τ1 · isu(st_A) · τ2 · ld_A · τ3` a row belongs to.
@@ -119,6 +119,8 @@ pub(crate) struct AttackSpace<'f, 'p> {
     first_instruction: Vec<u32>,
     /// For each running thread and instruction, whether an attack may begin with this store.
     may_begin: Vec<Vec<bool>>,
+    /// There is an `atomic` block.
+    has_blocks: bool,
     /// Explore independent accesses of `τ1` in one order only.
     partial_order: bool,
     /// Give up attacks whose cycle cannot be closed by what threads may still access.
@@ -135,7 +137,18 @@ pub(crate) struct AttackSpace<'f, 'p> {
 pub(crate) struct Worker<'t> {
     view: View<'t>,
     row: Vec<u32>,
+    changes: Vec<(usize, u32)>,
     standings: Standings,
+}
+
+/// The labels of a thread's steps, but for the number of the action and of the outcome.
+fn labels_of(component: usize, standing: &Standing) -> u64 {
+    let first = StepLabel {
+        component,
+        action: 0,
+        outcome: 0,
+    };
+    first.encode(standing.point().map_or(0, |p| p.0))
 }
 
 impl<'f, 'p> AttackSpace<'f, 'p> {
@@ -167,6 +180,9 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                 })
                 .collect(),
             may_begin,
+            has_blocks: threads
+                .iter()
+                .any(|thread| thread.points.iter().any(|point| point.atomic)),
             partial_order,
             look_ahead,
             all,
@@ -177,6 +193,9 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
 
     /// The thread that is inside `atomic`.
     fn inside(&self, view: &mut View<'_>, row: &[u32]) -> Option<usize> {
+        if !self.has_blocks {
+            return None;
+        }
         (0..self.frame.thread_count()).find(|&i| {
             row[self.layout.roles + i] != role::ATTACKER
                 && view.is_atomic(self.frame.codes[i], LocalId(row[i]))
@@ -283,21 +302,27 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
     /// `τ1`, and the beginnings of attacks.
     fn expand_prefix(&self, worker: &mut Worker<'f>, row: &[u32], out: &mut Successors<'_>) {
         let frame = self.frame;
-        let inside = self.inside(&mut worker.view, row);
+        let Worker {
+            view,
+            row: to,
+            changes,
+            standings,
+        } = worker;
+        frame.standings(view, row, standings);
+        let inside = match standings.one.has(Flags::ATOMIC) {
+            true => standings.each.iter().position(|standing| standing.atomic()),
+            false => None,
+        };
         let set = match inside {
             Some(_) => 0,
             None if self.partial_order => {
-                let Worker {
-                    view, standings, ..
-                } = worker;
-                frame.standings(view, row, standings);
                 persistent_set(frame, view, row, standings, |view, instance| {
                     !self.may_attack_now(view, row, instance)
                 })
             }
             None => u64::MAX,
         };
-        for instance in 0..frame.thread_count() {
+        for (instance, standing) in standings.each.iter().enumerate() {
             let chosen = match inside {
                 Some(only) => only == instance,
                 None => set >> (instance % 64) & 1 == 1,
@@ -305,45 +330,29 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
             if !chosen || self.has_twin(row, instance) {
                 continue;
             }
-            let view = &mut worker.view;
             let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-            for action in 0..view.actions(code, local) {
-                let taken = view.action(code, local, action);
-                let point = view.point(code, local).map_or(0, |p| p.0);
-                let access = match execute(frame, view, row, taken.kind) {
-                    Ok(Some(access)) => access,
-                    Ok(None) => continue,
-                    Err(_) => {
-                        self.error_seen.store(true, Relaxed);
+            let labels = labels_of(instance, standing);
+            let group = frame.group_of[instance].map(|group| &frame.groups[group][..]);
+            let group = group.unwrap_or(std::slice::from_ref(&instance));
+            for action in 0..standing.actions as usize {
+                let read = |location| row[frame.component(location)];
+                let step = view.step_from(code, local, standing, action, read);
+                if standing.may_err() {
+                    self.note_error(view, code, standing, action, step);
+                }
+                let Some((written, outcomes)) = view.effect_of(code, step) else {
+                    continue;
+                };
+                for outcome in 0..outcomes {
+                    let next = view.outcome_of(code, step, outcome);
+                    let label = labels | StepLabel::of_action(action) | outcome as u64;
+                    changes.clear();
+                    changes.extend(written.map(|w| (frame.component(w.location), w.value)));
+                    patch_group(row, group, instance, next.0, changes, label, out);
+                    if written.is_none() || inside.is_some() {
                         continue;
                     }
-                };
-                if let ActionKind::Error(_) = taken.kind {
-                    self.error_seen.store(true, Relaxed);
-                }
-                let written = access
-                    .written
-                    .map(|(location, value)| (frame.component(location), view.value_id(value)));
-                let outcomes = view
-                    .resume(code, local, action, access.read.unwrap_or(0))
-                    .len();
-                for outcome in 0..outcomes {
-                    let next = view.resume(code, local, action, access.read.unwrap_or(0))[outcome];
-                    let label = StepLabel {
-                        component: instance,
-                        action,
-                        outcome,
-                    }
-                    .encode(point);
-                    worker.row.clear();
-                    worker.row.extend_from_slice(row);
-                    worker.row[instance] = next.0;
-                    if let Some((component, value)) = written {
-                        worker.row[component] = value;
-                    }
-                    self.sort_group_of(&mut worker.row, instance);
-                    out.push(label, &worker.row);
-
+                    let taken = view.action_from(code, standing, action);
                     let ActionKind::Store {
                         location, order, ..
                     } = taken.kind
@@ -351,36 +360,54 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                         continue;
                     };
                     if order == Order::SeqCst
-                        || inside.is_some()
                         || !self.may_begin[instance][taken.transition as usize]
                         || !self.may_pass(view, code, next)
                     {
                         continue;
                     }
                     let loads = self.may_overtake(view, code, next);
-                    worker.row.clear();
-                    worker.row.extend_from_slice(row);
-                    worker.row[instance] = next.0;
-                    worker.row[self.layout.roles + instance] = role::ATTACKER;
+                    to.clear();
+                    to.extend_from_slice(row);
+                    to[instance] = next.0;
+                    to[self.layout.roles + instance] = role::ATTACKER;
                     let target = Footprint::bit(location);
-                    if loads == 0 || !self.can_close(view, &worker.row, loads, target) {
+                    if loads == 0 || !self.can_close(view, to, loads, target) {
                         continue;
                     }
-                    let value = written.map_or(0, |(_, value)| value);
-                    worker.row[self.layout.buffer + location.index()] = value + 1;
-                    worker.row[self.layout.target] = location.0 + 1;
-                    worker.row[self.layout.phase] = Phase::Alone as u32;
+                    let value = written.map_or(0, |written| written.value);
+                    to[self.layout.buffer + location.index()] = value + 1;
+                    to[self.layout.target] = location.0 + 1;
+                    to[self.layout.phase] = Phase::Alone as u32;
                     if let Some(guide) = self.guide {
-                        worker.row[self.layout.history] = guide.begin(code, taken.transition);
+                        to[self.layout.history] = guide.begin(code, taken.transition);
                     }
                     if self.all {
-                        worker.row[self.layout.store] =
-                            self.first_instruction[code] + taken.transition + 1;
+                        to[self.layout.store] = self.first_instruction[code] + taken.transition + 1;
                     }
-                    self.sort_group_of(&mut worker.row, instance);
-                    out.push(label, &worker.row);
+                    self.sort_group_of(to, instance);
+                    out.push(label, to);
                 }
             }
+        }
+    }
+
+    /// Notes an action that is an error, or becomes one with what it reads.
+    #[cold]
+    fn note_error(
+        &self,
+        view: &View<'_>,
+        code: usize,
+        standing: &Standing,
+        action: usize,
+        step: Step,
+    ) {
+        let errs = match step {
+            Step::Other(number) => view.other_step(code, number) == OtherStep::Errs,
+            _ => false,
+        };
+        let taken = view.action_from(code, standing, action);
+        if errs || matches!(taken.kind, ActionKind::Error(_)) {
+            self.error_seen.store(true, Relaxed);
         }
     }
 
@@ -430,9 +457,10 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
         let layout = &self.layout;
         let view = &mut worker.view;
         let (code, local) = (frame.codes[attacker], LocalId(row[attacker]));
-        let point = view.point(code, local).map_or(0, |p| p.0);
-        for action in 0..view.actions(code, local) {
-            let taken = view.action(code, local, action);
+        let standing = view.standing(code, local);
+        let labels = labels_of(attacker, &standing);
+        for action in 0..standing.actions as usize {
+            let taken = view.action_from(code, &standing, action);
             let mut read = 0;
             let mut from_memory = None;
             let mut buffered = None;
@@ -470,14 +498,7 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                 | ActionKind::AtomicEnd
                 | ActionKind::Error(_) => continue,
             }
-            let label = |outcome| {
-                StepLabel {
-                    component: attacker,
-                    action,
-                    outcome,
-                }
-                .encode(point)
-            };
+            let label = labels | StepLabel::of_action(action);
             let mut history = row[layout.history];
             let mut may_end = true;
             if let Some(guide) = self.guide
@@ -496,12 +517,12 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                 let target = self.target_bit(row);
                 if self.can_close(view, &worker.row, 0, target) {
                     self.sort_group_of(&mut worker.row, attacker);
-                    self.push_helped(view, label(0), &worker.row, out);
+                    self.push_helped(view, label, &worker.row, out);
                 }
             }
-            let outcomes = view.resume(code, local, action, read).len();
+            let outcomes = view.resume_from(code, local, &standing, action, read).len();
             for outcome in 0..outcomes {
-                let next = view.resume(code, local, action, read)[outcome];
+                let next = view.resume_from(code, local, &standing, action, read)[outcome];
                 let loads = self.may_overtake(view, code, next);
                 if loads == 0 || !self.may_pass(view, code, next) {
                     continue;
@@ -522,7 +543,7 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                 let target = self.target_bit(row);
                 if self.can_close(view, &worker.row, loads, target) {
                     self.sort_group_of(&mut worker.row, attacker);
-                    out.push(label(outcome), &worker.row);
+                    out.push(label | outcome as u64, &worker.row);
                 }
             }
         }
@@ -573,9 +594,10 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
             }
             let view = &mut worker.view;
             let (code, local) = (frame.codes[helper], LocalId(row[helper]));
-            let point = view.point(code, local).map_or(0, |p| p.0);
-            for action in 0..view.actions(code, local) {
-                let taken = view.action(code, local, action);
+            let standing = view.standing(code, local);
+            let labels = labels_of(helper, &standing);
+            for action in 0..standing.actions as usize {
+                let taken = view.action_from(code, &standing, action);
                 let mut new_role = role;
                 match taken.kind {
                     ActionKind::Error(_) => continue,
@@ -586,13 +608,15 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                     ActionKind::AtomicEnd if role == role::PENDING => continue,
                     _ => {}
                 }
-                let Ok(Some(access)) = execute(frame, view, row, taken.kind) else {
+                let read = |location| row[frame.component(location)];
+                let step = view.step_from(code, local, &standing, action, read);
+                let Some((written, outcomes)) = view.effect_of(code, step) else {
                     continue;
                 };
                 let mut new_level = None;
                 if let Some(location) = taken.kind.location() {
                     let level = row[layout.levels + location.index()];
-                    let writes = access.written.is_some();
+                    let writes = written.is_some();
                     // Lemma 3, (ii) and (iii).
                     let happens_after = level == level::STORE || (writes && level == level::LOAD);
                     let joined = match (writes, level) {
@@ -614,20 +638,15 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                         _ => continue,
                     });
                 }
-                let written = access
-                    .written
-                    .map(|(location, value)| (frame.component(location), view.value_id(value)));
-                let read: Value = access.read.unwrap_or(0);
-                let outcomes = view.resume(code, local, action, read).len();
                 for outcome in 0..outcomes {
-                    let next = view.resume(code, local, action, read)[outcome];
+                    let next = view.outcome_of(code, step, outcome);
                     let to = &mut worker.row;
                     to.clear();
                     to.extend_from_slice(row);
                     to[helper] = next.0;
                     to[layout.roles + helper] = new_role;
-                    if let Some((component, value)) = written {
-                        to[component] = value;
+                    if let Some(written) = written {
+                        to[frame.component(written.location)] = written.value;
                     }
                     if let (Some(level), Some(location)) = (new_level, taken.kind.location()) {
                         to[layout.levels + location.index()] = level;
@@ -649,12 +668,8 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
                     };
                     if self.can_close(view, &worker.row, loads, target) {
                         self.sort_group_of(&mut worker.row, helper);
-                        let label = StepLabel {
-                            component: helper,
-                            action,
-                            outcome,
-                        };
-                        self.push_helped(view, label.encode(point), &worker.row, out);
+                        let label = labels | StepLabel::of_action(action) | outcome as u64;
+                        self.push_helped(view, label, &worker.row, out);
                     }
                 }
             }
@@ -764,6 +779,7 @@ impl<'f> Space for AttackSpace<'f, '_> {
         Worker {
             view: self.frame.threads.view(),
             row: Vec::new(),
+            changes: Vec::new(),
             standings: Standings::default(),
         }
     }

@@ -8,14 +8,12 @@
 //! Values matter in one place: where nobody but the attacker writes the store's location and others only `wait` for it, they wait for
 //! what the location holds *before* the store. If no such value lets them go on, nobody closes the cycle.
 
-use std::collections::BTreeSet;
-
 use palisade_lang::{Instance, LocationId, Op, PointId, Program, Thread};
 use palisade_threads::Footprint;
 use rustc_hash::FxHashMap;
 
 use super::overtake::{later_loads, overtaken_stores};
-use super::values::{Possible, Values, possible_values};
+use super::values::{Possible, Values, extend, possible_values};
 
 /// What is left to be searched for.
 #[derive(Debug)]
@@ -152,10 +150,10 @@ fn values_before(
     instance: usize,
     location: u64,
 ) -> Vec<Values> {
-    let mut values: Vec<Values> = vec![Some(BTreeSet::new()); thread.points.len()];
+    let mut values: Vec<Values> = vec![Some(Vec::new()); thread.points.len()];
     let id = LocationId(location.trailing_zeros());
     let initial = program.domain.reduce(program.location(id).initial);
-    values[thread.initial.index()] = Some(BTreeSet::from([initial]));
+    values[thread.initial.index()] = Some(vec![initial]);
     let mut work = vec![thread.initial];
     while let Some(point) = work.pop() {
         let begin = thread.transitions.partition_point(|t| t.from < point);
@@ -167,18 +165,15 @@ fn values_before(
             match &transition.op {
                 _ if touched[index] & location == 0 => {}
                 Op::Store { value, .. } => {
-                    let stored = possible.evaluate(instance, value).map(|values| {
-                        let reduced = values.into_iter().map(|v| program.domain.reduce(v));
-                        reduced.collect::<BTreeSet<_>>()
-                    });
+                    let stored = possible.reduced(possible.evaluate(instance, value));
                     // A store that may go elsewhere may leave what is there.
                     let kept = if touched[index] == location {
-                        Some(BTreeSet::new())
+                        Some(Vec::new())
                     } else {
                         after
                     };
                     after = kept.zip(stored).map(|(mut kept, stored)| {
-                        kept.extend(stored);
+                        extend(&mut kept, &stored);
                         kept
                     });
                 }
@@ -192,11 +187,7 @@ fn values_before(
                     *known = None;
                     true
                 }
-                (Some(known), Some(after)) => {
-                    let before = known.len();
-                    known.extend(after);
-                    known.len() > before
-                }
+                (Some(known), Some(after)) => extend(known, &after),
             };
             if grown {
                 work.push(transition.to);

@@ -1,15 +1,13 @@
 //! Which values registers and locations may hold, and so which locations an instruction may touch: a small set for each register of each
 //! running thread and for each location, the same at every point of the code.
 
-use std::collections::BTreeSet;
-
 use palisade_lang::{
-    Address, Domain, LocationId, Op, Program, RegisterExpr, RegisterId, RmwAction, Value,
+    Address, Domain, Expr, LocationId, Op, Program, RegisterExpr, RegisterId, RmwAction, Value,
 };
 use palisade_threads::Footprint;
 
-/// A set of values; `None` stands for all.
-pub(crate) type Values = Option<BTreeSet<Value>>;
+/// A set of values, in ascending order; `None` stands for all.
+pub(crate) type Values = Option<Vec<Value>>;
 
 /// More values than this are as good as all.
 const MOST_VALUES: usize = 24;
@@ -25,25 +23,28 @@ pub(crate) fn possible_values(program: &Program) -> Possible {
         .iter()
         .map(|i| program.thread(i.thread).transitions.len())
         .sum();
+    let registers: Vec<Vec<Values>> = instances
+        .iter()
+        .map(|instance| {
+            let thread = program.thread(instance.thread);
+            let mut registers = vec![Some(vec![0]); thread.registers.len()];
+            if let Some(me) = thread.me {
+                registers[me.index()] = Some(vec![Value::from(instance.copy)]);
+            }
+            registers
+        })
+        .collect();
     let mut state = Possible {
         domain: program.domain,
-        registers: instances
-            .iter()
-            .map(|instance| {
-                let thread = program.thread(instance.thread);
-                let mut registers = vec![Some(BTreeSet::from([0])); thread.registers.len()];
-                if let Some(me) = thread.me {
-                    registers[me.index()] = Some(BTreeSet::from([Value::from(instance.copy)]));
-                }
-                registers
-            })
-            .collect(),
+        register_changes: registers.iter().map(|r| vec![1; r.len()]).collect(),
+        registers,
         memory: program
             .locations
             .iter()
-            .map(|l| Some(BTreeSet::from([program.domain.reduce(l.initial)])))
+            .map(|l| Some(vec![program.domain.reduce(l.initial)]))
             .collect(),
-        changed: true,
+        memory_changes: vec![1; program.locations.len()],
+        changes: 1,
     };
     if total > MOST_INSTRUCTIONS {
         state
@@ -51,17 +52,28 @@ pub(crate) fn possible_values(program: &Program) -> Possible {
             .iter_mut()
             .for_each(|registers| registers.fill(None));
         state.memory.fill(None);
-        state.changed = false;
+        return state;
     }
-    while state.changed {
-        state.changed = false;
+    // For each instruction of each running thread, how many changes there had been when it had its effects.
+    let mut taken: Vec<Vec<u64>> = instances
+        .iter()
+        .map(|i| vec![0; program.thread(i.thread).transitions.len()])
+        .collect();
+    loop {
+        let before = state.changes;
         for (index, instance) in instances.iter().enumerate() {
-            for transition in &program.thread(instance.thread).transitions {
-                state.take(program, index, &transition.op);
+            let transitions = &program.thread(instance.thread).transitions;
+            for (transition, taken) in transitions.iter().zip(&mut taken[index]) {
+                if *taken == 0 || state.has_changed(index, &transition.op, *taken) {
+                    *taken = state.changes;
+                    state.take(program, index, &transition.op);
+                }
             }
         }
+        if state.changes == before {
+            return state;
+        }
     }
-    state
 }
 
 /// What registers and locations may hold.
@@ -70,14 +82,21 @@ pub(crate) struct Possible {
     registers: Vec<Vec<Values>>,
     /// For each location.
     pub memory: Vec<Values>,
-    changed: bool,
+    /// How many changes there have been.
+    changes: u64,
+    /// For each register of each running thread, and for each location, the number of its last change.
+    register_changes: Vec<Vec<u64>>,
+    memory_changes: Vec<u64>,
 }
 
 impl Possible {
     /// For each running thread and each of its instructions, the locations that it may touch, folded to 64 bits (0 where it touches none).
     pub fn touched(&self, program: &Program) -> Vec<Vec<u64>> {
         let instances = program.instances();
-        let mask = |index, address| {
+        let mask = |index, address: &Address<RegisterId>| {
+            if let Address::Direct(location) = address {
+                return Footprint::bit(*location);
+            }
             let locations = self.locations(program, index, address);
             locations.map_or(u64::MAX, |locations| {
                 locations
@@ -99,13 +118,52 @@ impl Possible {
             .collect()
     }
 
+    /// Whether what an instruction's effects depend on has changed since there were so many changes.
+    fn has_changed(&self, instance: usize, op: &Op, since: u64) -> bool {
+        let register = |expr: &RegisterExpr| {
+            let mut changed = false;
+            expr.for_each_atom(&mut |r| {
+                changed |= self.register_changes[instance][r.index()] > since;
+            });
+            changed
+        };
+        let place = |address: &Address<RegisterId>| match address {
+            Address::Direct(_) => false,
+            Address::Element { index, .. } => register(index),
+            Address::Pointer(pointer) => register(pointer),
+        };
+        let content = |address: &Address<RegisterId>| match address {
+            Address::Direct(location) => self.memory_changes[location.index()] > since,
+            _ => self.memory_changes.iter().any(|&change| change > since),
+        };
+        match op {
+            Op::Assign(_, expr) => register(expr),
+            Op::Load { address, .. } | Op::Wait { address, .. } => {
+                place(address) || content(address)
+            }
+            Op::Store { address, value, .. } => place(address) || register(value),
+            Op::Rmw {
+                address, action, ..
+            } => {
+                let operand = match action {
+                    RmwAction::CompareAndSwap { desired, .. }
+                    | RmwAction::BlockingCompareAndSwap { desired, .. } => desired,
+                    RmwAction::Exchange(value) => value,
+                    RmwAction::Fetch(_, operand) => operand,
+                };
+                place(address) || content(address) || register(operand)
+            }
+            _ => false,
+        }
+    }
+
     /// Lets an instruction of a running thread have all its effects.
     fn take(&mut self, program: &Program, instance: usize, op: &Op) {
         match op {
             Op::Assign(register, expr) => {
                 let values = self.evaluate(instance, expr);
-                let values = values.map(|v| v.into_iter().map(|v| self.domain.reduce(v)).collect());
-                self.set(instance, *register, values);
+                let values = self.reduced(values);
+                self.set(instance, *register, &values);
             }
             Op::Load {
                 register, address, ..
@@ -116,7 +174,7 @@ impl Possible {
                 ..
             } => {
                 let read = self.read(program, instance, address);
-                self.set(instance, *register, read);
+                self.set(instance, *register, &read);
             }
             Op::Store { address, value, .. } => {
                 let values = self.evaluate(instance, value);
@@ -143,7 +201,7 @@ impl Possible {
                     }
                 };
                 if let Some(register) = register {
-                    self.set(instance, *register, read);
+                    self.set(instance, *register, &read);
                 }
                 self.write(program, instance, address, written);
             }
@@ -151,9 +209,23 @@ impl Possible {
         }
     }
 
-    fn set(&mut self, instance: usize, register: RegisterId, values: Values) {
-        let old = &mut self.registers[instance][register.index()];
-        self.changed |= include(old, values);
+    /// The values as the domain has them.
+    pub fn reduced(&self, values: Values) -> Values {
+        let mut values = values?;
+        for value in &mut values {
+            *value = self.domain.reduce(*value);
+        }
+        values.sort_unstable();
+        values.dedup();
+        Some(values)
+    }
+
+    fn set(&mut self, instance: usize, register: RegisterId, values: &Values) {
+        let register = register.index();
+        if include(&mut self.registers[instance][register], values) {
+            self.changes += 1;
+            self.register_changes[instance][register] = self.changes;
+        }
     }
 
     /// The locations that an address may stand for; `None` for all.
@@ -187,16 +259,19 @@ impl Possible {
     }
 
     fn read(&self, program: &Program, instance: usize, address: &Address<RegisterId>) -> Values {
-        let mut all = Some(BTreeSet::new());
+        if let Address::Direct(location) = address {
+            return self.memory[location.index()].clone();
+        }
+        let mut all = Some(Vec::new());
         match self.locations(program, instance, address) {
             Some(locations) => {
                 for location in locations {
-                    include(&mut all, self.memory[location.index()].clone());
+                    include(&mut all, &self.memory[location.index()]);
                 }
             }
             None => {
                 for values in &self.memory {
-                    include(&mut all, values.clone());
+                    include(&mut all, values);
                 }
             }
         }
@@ -210,47 +285,51 @@ impl Possible {
         address: &Address<RegisterId>,
         values: Values,
     ) {
-        let values: Values = values.map(|v| v.into_iter().map(|v| self.domain.reduce(v)).collect());
+        let values = self.reduced(values);
+        if let Address::Direct(location) = address {
+            return self.keep(location.index(), &values);
+        }
         match self.locations(program, instance, address) {
-            Some(locations) => {
-                for location in locations {
-                    self.changed |= include(&mut self.memory[location.index()], values.clone());
-                }
-            }
-            None => {
-                for old in &mut self.memory {
-                    self.changed |= include(old, values.clone());
-                }
-            }
+            Some(locations) => locations.iter().for_each(|l| self.keep(l.index(), &values)),
+            None => (0..self.memory.len()).for_each(|l| self.keep(l, &values)),
+        }
+    }
+
+    fn keep(&mut self, location: usize, values: &Values) {
+        if include(&mut self.memory[location], values) {
+            self.changes += 1;
+            self.memory_changes[location] = self.changes;
         }
     }
 
     /// The values that an expression may have. Errors stop the thread, so they have none.
     pub fn evaluate(&self, instance: usize, expr: &RegisterExpr) -> Values {
-        let mut registers: Vec<RegisterId> = Vec::new();
+        if let Expr::Atom(register) = expr {
+            return self.registers[instance][register.index()].clone();
+        }
+        let mut choices: Vec<(RegisterId, &Values)> = Vec::new();
         expr.for_each_atom(&mut |r| {
-            if !registers.contains(r) {
-                registers.push(*r);
+            if choices.iter().all(|(register, _)| register != r) {
+                choices.push((*r, &self.registers[instance][r.index()]));
             }
         });
-        let mut choices: Vec<(RegisterId, Vec<Value>)> = Vec::new();
         let mut combinations = 1usize;
-        for register in registers {
-            let values = self.registers[instance][register.index()].as_ref()?;
+        for (_, values) in &choices {
+            let values = values.as_ref()?;
             combinations = combinations.saturating_mul(values.len().max(1));
             if combinations > MOST_COMBINATIONS {
                 return None;
             }
             if values.is_empty() {
-                return Some(BTreeSet::new());
+                return Some(Vec::new());
             }
-            choices.push((register, values.iter().copied().collect()));
         }
-        let mut result = BTreeSet::new();
+        let mut result = Vec::new();
         for number in 0..combinations {
             let value = expr.eval(self.domain, &mut |r| {
                 let mut rest = number;
                 for (register, values) in &choices {
+                    let values = values.as_deref().unwrap_or_default();
                     if register == r {
                         return Ok(values[rest % values.len()]);
                     }
@@ -258,7 +337,9 @@ impl Possible {
                 }
                 Ok(0)
             });
-            result.extend(value);
+            if let Ok(value) = value {
+                insert(&mut result, value);
+            }
             if result.len() > MOST_VALUES {
                 return None;
             }
@@ -273,34 +354,44 @@ impl Possible {
         apply: impl Fn(Domain, Value, Value) -> Option<Value>,
     ) -> Values {
         let (left, right) = (left.as_ref()?, right.as_ref()?);
-        let mut result = BTreeSet::new();
+        let mut result = Vec::new();
         for &a in left {
             for &b in right {
-                result.extend(apply(self.domain, a, b));
+                if let Some(value) = apply(self.domain, a, b) {
+                    insert(&mut result, value);
+                }
             }
         }
         (result.len() <= MOST_VALUES).then_some(result)
     }
 }
 
-/// Adds values to a set; whether it has grown.
-fn include(set: &mut Values, more: Values) -> bool {
-    let Some(values) = set else { return false };
-    match more {
-        None => {
-            *set = None;
-            true
-        }
-        Some(more) => {
-            let before = values.len();
-            values.extend(more);
-            let grown = values.len() > before;
-            if values.len() > MOST_VALUES {
-                *set = None;
-            }
-            grown
-        }
+/// Adds a value to a set.
+fn insert(set: &mut Vec<Value>, value: Value) {
+    if let Err(place) = set.binary_search(&value) {
+        set.insert(place, value);
     }
+}
+
+/// Adds values to a set; whether it has grown.
+pub(crate) fn extend(set: &mut Vec<Value>, more: &[Value]) -> bool {
+    let before = set.len();
+    more.iter().for_each(|&value| insert(set, value));
+    set.len() > before
+}
+
+/// The same, as long as there are not too many.
+fn include(set: &mut Values, more: &Values) -> bool {
+    let Some(values) = set else { return false };
+    let Some(more) = more else {
+        *set = None;
+        return true;
+    };
+    let grown = extend(values, more);
+    if values.len() > MOST_VALUES {
+        *set = None;
+    }
+    grown
 }
 
 #[cfg(test)]
