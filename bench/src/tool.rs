@@ -1,7 +1,8 @@
 //! Running programs from outside, as a user does: process start included, memory as the operating system counts it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 /// The directory of the workspace.
@@ -43,40 +44,62 @@ pub fn run(command: &mut Command, limit: Duration) -> std::io::Result<Finished> 
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
-    // The pipe is drained by a thread of its own, so that a talkative process never waits for us.
     let mut pipe = child.stdout.take();
-    let reader = std::thread::spawn(move || {
+    let status_file = format!("/proc/{}/status", child.id());
+    let child = Mutex::new(child);
+    let (ended, is_ended) = mpsc::channel();
+    std::thread::scope(|scope| {
+        // Whoever leaves, ends the watch.
+        let ended = ended;
+        // Somebody else looks at the clock and at the memory, from time to time: who looks, disturbs.
+        let watching = scope.spawn(|| watch(&child, &status_file, begin, limit, is_ended));
+        // The end of what it prints is, nearly always, that of the process: who waits for it is woken up at once.
         let mut output = Vec::new();
         if let Some(pipe) = &mut pipe {
-            let _ = std::io::Read::read_to_end(pipe, &mut output);
+            std::io::Read::read_to_end(pipe, &mut output)?;
         }
-        output
-    });
-    let status_file = format!("/proc/{}/status", child.id());
+        let status = loop {
+            if let Some(status) = lock(&child).try_wait()? {
+                break status.code();
+            }
+            std::thread::yield_now();
+        };
+        let seconds = begin.elapsed().as_secs_f64();
+        let _ = ended.send(());
+        Ok(Finished {
+            output: String::from_utf8_lossy(&output).into_owned(),
+            seconds,
+            peak_bytes: watching.join().unwrap_or(0),
+            status,
+        })
+    })
+}
+
+/// Ends a process at its time limit; the most memory that it was seen to hold.
+fn watch(
+    child: &Mutex<Child>,
+    status_file: &str,
+    begin: Instant,
+    limit: Duration,
+    is_ended: mpsc::Receiver<()>,
+) -> u64 {
     let mut peak_bytes = 0;
-    let mut pause = Duration::from_micros(100);
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status.code();
+    loop {
+        // A process that ends soon is looked at often.
+        let pause = begin.elapsed() / 8;
+        let pause = pause.clamp(Duration::from_micros(500), Duration::from_millis(5));
+        if is_ended.recv_timeout(pause) != Err(mpsc::RecvTimeoutError::Timeout) {
+            return peak_bytes;
         }
         if begin.elapsed() > limit {
-            child.kill()?;
-            child.wait()?;
-            break None;
+            let _ = lock(child).kill();
         }
-        peak_bytes = peak_bytes.max(high_water_mark(&status_file));
-        std::thread::sleep(pause);
-        // A process that ends soon is looked at often: the pause is a part of what is measured.
-        pause = (begin.elapsed() / 16).clamp(Duration::from_micros(50), Duration::from_millis(5));
-    };
-    let seconds = begin.elapsed().as_secs_f64();
-    let output = reader.join().unwrap_or_default();
-    Ok(Finished {
-        output: String::from_utf8_lossy(&output).into_owned(),
-        seconds,
-        peak_bytes,
-        status,
-    })
+        peak_bytes = peak_bytes.max(high_water_mark(status_file));
+    }
+}
+
+fn lock(child: &Mutex<Child>) -> std::sync::MutexGuard<'_, Child> {
+    child.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn high_water_mark(status_file: &str) -> u64 {

@@ -4,7 +4,8 @@
 //! and sorts the successors by shard; when it has enough for one shard, it locks that shard and inserts
 //! them all at once. So locks are rarely contended, and the memory accesses of a batch overlap.
 //!
-//! Levels with few states are walked by one thread, without waking the others.
+//! Levels with few states are walked by one thread, without waking the others; and as long as there are few states in all, they are together in
+//! the first shard: many small batches, and many small pieces of memory, would take longer.
 
 use crate::best::{Best, keep_best};
 use crate::budget::{Budget, Full};
@@ -25,13 +26,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// Records for one shard that are inserted at once, …
+/// Records for one shard that are inserted at once.
 const BATCH: usize = 128;
-/// … and how many as long as there are few states: memory that is touched for the first time takes longer than what is gained by a larger batch.
-const SMALL_BATCH: usize = 8;
 /// From this many states on, a level is walked by all threads …
 const PARALLEL: u64 = 128;
-/// … but not before there are this many in all: starting threads takes longer than walking them.
+/// … but not before there are this many in all: starting threads takes longer than walking them. Only then are they divided into shards.
 const HIRE: u64 = 4096;
 /// With this many states, the packing is fitted to what was seen.
 const FIT: u64 = 1 << 16;
@@ -162,6 +161,8 @@ pub(crate) struct Engine<'a, S: Space> {
     /// The reason to stop, plus one; 0 is to go on.
     stop: AtomicU8,
     pub(crate) shards: Box<[Slot]>,
+    /// Every state is in its shard. Before that, all of them are in the first one.
+    divided: AtomicBool,
     task: RwLock<Task>,
     /// The next chunk of the task.
     cursor: Alone<AtomicUsize>,
@@ -207,6 +208,7 @@ impl<'a, S: Space> Engine<'a, S> {
             budget: Budget::new(limits.memory, limits.machine),
             stop: AtomicU8::new(0),
             shards: (0..SHARDS as u32).map(slot).collect(),
+            divided: AtomicBool::new(false),
             task: RwLock::new(Task::new(layout)),
             cursor: Alone(AtomicUsize::new(0)),
             leftovers: Mutex::new(Vec::new()),
@@ -311,6 +313,9 @@ impl<'a, S: Space> Engine<'a, S> {
         let mut fitted = false;
         let mut resumed = false;
         let mut milestone = None;
+        // What is kept is divided.
+        let divided = reporter.kept.is_some() || reporter.keeper.is_some();
+        self.divided.store(divided, Relaxed);
         if let Some(kept) = reporter.kept.take() {
             match self.read_back(kept) {
                 Ok(read) => {
@@ -345,6 +350,9 @@ impl<'a, S: Space> Engine<'a, S> {
                 self.stop(Reason::States);
                 break;
             }
+            if !self.divided.load(Relaxed) && self.states.load(Relaxed) >= HIRE {
+                self.divide(&mut levels, &mut ends, &mut spans);
+            }
             if !fitted && self.states.load(Relaxed) >= FIT {
                 fitted = true;
                 self.fit();
@@ -366,6 +374,77 @@ impl<'a, S: Space> Engine<'a, S> {
             keeper.keep(&mut |out| self.write_down(&milestone, &levels, out));
         }
         (complete, levels, ends)
+    }
+
+    /// Divides the states, which are all in the first shard; `spans` are those of the last level. Without memory for that, nothing changes, but the
+    /// walk ends.
+    fn divide(&self, levels: &mut Levels, ends: &mut [u32; SHARDS], spans: &mut Vec<Span>) {
+        let layout = Arc::clone(&self.read_task().layout);
+        let empty = |number| Shard::new(Arc::clone(&layout), number);
+        let together = std::mem::replace(&mut *lock(&self.shards[0].0), empty(0));
+        let mut new_ends = [0; SHARDS];
+        let mut last = Vec::new();
+        match self.insert_divided(&together, levels, &mut new_ends, &mut last) {
+            Ok(new) => {
+                self.divided.store(true, Relaxed);
+                self.budget.give_back(together.memory() as usize);
+                self.budget.give_back(levels.bytes());
+                (*levels, *ends, *spans) = (new, new_ends, last);
+            }
+            Err(Full) => {
+                for (number, slot) in self.shards.iter().enumerate() {
+                    let part = std::mem::replace(&mut *lock(&slot.0), empty(number as u32));
+                    self.budget.give_back(part.memory() as usize);
+                }
+                *lock(&self.shards[0].0) = together;
+                self.stop(Reason::Memory);
+            }
+        }
+    }
+
+    /// Inserts the states of a shard into their own, level by level: the new levels, how many states there are in each shard, and the spans
+    /// of the last level.
+    fn insert_divided(
+        &self,
+        together: &Shard,
+        levels: &Levels,
+        ends: &mut [u32; SHARDS],
+        last: &mut Vec<Span>,
+    ) -> Result<Levels, Full> {
+        let words = together.layout().words();
+        let mut states = Vec::new();
+        let mut outgoing: Vec<Vec<u64>> = vec![Vec::new(); SHARDS];
+        let mut divided = Levels::default();
+        let mut spans = levels.forward().peekable();
+        while let Some((level, span)) = spans.next() {
+            together.read(span.range, &mut states);
+            for state in states.chunks_exact(words) {
+                let hash = hash_of(together.layout().key(state));
+                let records = &mut outgoing[shard_of(hash)];
+                records.push(hash);
+                records.extend_from_slice(state);
+            }
+            if spans.peek().is_some_and(|&(next, _)| next == level) {
+                continue;
+            }
+            last.clear();
+            for (shard, records) in outgoing.iter_mut().enumerate() {
+                if records.is_empty() {
+                    continue;
+                }
+                let mut part = lock(&self.shards[shard].0);
+                part.insert(records, &self.budget)?;
+                records.clear();
+                last.push(Span {
+                    shard,
+                    range: ends[shard]..part.len(),
+                });
+                ends[shard] = part.len();
+            }
+            divided.push(last).map_err(|_| Full)?;
+        }
+        self.budget.take(divided.bytes())?;
+        Ok(divided)
     }
 
     fn add_level(&self, levels: &mut Levels, ends: &mut [u32; SHARDS], spans: &[Span]) {
@@ -602,7 +681,7 @@ impl<'a, S: Space> Engine<'a, S> {
     ) -> Result<(), Full> {
         let words = if W == 0 { words } else { W };
         let stride = words + 1;
-        let batch = if sender.remember { BATCH } else { SMALL_BATCH };
+        let divided = self.divided.load(Relaxed);
         if sender.outgoing.is_empty() {
             sender.outgoing.resize(SHARDS, Vec::new());
         }
@@ -618,11 +697,11 @@ impl<'a, S: Space> Engine<'a, S> {
             if sender.remember && sender.recent.replace(record) {
                 continue;
             }
-            let shard = shard_of(hash);
+            let shard = if divided { shard_of(hash) } else { 0 };
             sender.waiting |= 1 << shard;
             let outgoing = &mut sender.outgoing[shard];
             outgoing.extend_from_slice(record);
-            if outgoing.len() >= batch * stride {
+            if outgoing.len() >= BATCH * stride {
                 self.flush_shard(sender, shard)?;
             }
         }
