@@ -9,6 +9,9 @@ const LITTLE: u64 = 1 << 20;
 /// No limit is beyond this.
 const MOST: u64 = i64::MAX as u64;
 
+/// Says how many bytes a process may hold, where that is known.
+type Machine = fn() -> Option<u64>;
+
 /// There is no memory left to take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Full;
@@ -48,7 +51,7 @@ pub fn resident_bytes() -> Option<u64> {
 pub(crate) struct Budget {
     limit: AtomicU64,
     /// Says another limit; asked at the first look.
-    machine: Mutex<Option<fn() -> Option<u64>>>,
+    machine: Mutex<Option<Machine>>,
     /// There may be a limit: without one, nobody looks.
     limited: bool,
     /// Bytes that the walk holds.
@@ -61,7 +64,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub(crate) fn new(limit: Option<u64>, machine: Option<fn() -> Option<u64>>) -> Budget {
+    pub(crate) fn new(limit: Option<u64>, machine: Option<Machine>) -> Budget {
         let look_at = match (limit, machine) {
             (None, None) => u64::MAX,
             // Nor is a small limit exceeded by more than errors between two looks amount to.
