@@ -109,7 +109,21 @@ pub fn certificate(
         };
         let answer =
             crate::ra::robust(program, &robust, control).map_err(NoCertificate::Refused)?;
-        let by_sc = blocks_end(program) && mentions_of_deadlock(program) != Deadlock::Otherwise;
+        let deadlock = mentions_of_deadlock(program);
+        let mut by_sc = blocks_end(program) && deadlock != Deadlock::Otherwise;
+        if by_sc && deadlock == Deadlock::Needed && answer.verdict == Verdict::Holds {
+            // Who waits in a deadlock of SC may go on under RA, with an old value: then SC shows nothing.
+            let under_sc = Options {
+                model: Model::Sc,
+                all: false,
+                timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
+                ..options.clone()
+            };
+            match crate::safe::check(program, &under_sc, control).verdict {
+                Verdict::Unknown(reason) => return Err(NoCertificate::Unfinished(reason)),
+                verdict => by_sc = verdict == Verdict::Holds,
+            }
+        }
         match answer.verdict {
             Verdict::Holds if by_sc => {}
             Verdict::Unknown(reason) => return Err(NoCertificate::Unfinished(reason)),

@@ -203,6 +203,19 @@ fn safety_under_tso_takes_the_proof_that_it_needs() {
     assert_eq!(proof(two), Proof::Buffers(2));
 }
 
+/// A deadlock of SC that is none under release/acquire, because who waits may read an old value: the states of SC are no proof.
+#[test]
+fn safety_under_ra_where_sc_has_a_deadlock() {
+    let text = "shared x; thread a { x = 1; } thread b { x = 2; } thread c { wait(x == 2); } never deadlock;";
+    let program = program(text);
+    let question = (Model::Ra, Criterion::Safe);
+    assert_eq!(verdict(&program, question), Verdict::Holds);
+    let Certificate { claim, states } = certificate(&program, question).expect("there is one");
+    assert_eq!(claim.proof, Proof::Messages);
+    let judged = judge(&program, &file(&program, claim, &states));
+    assert!(judged.is_ok(), "{judged:?}");
+}
+
 #[test]
 fn what_was_changed_is_rejected() {
     for (program, question) in examples() {

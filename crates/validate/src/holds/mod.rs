@@ -26,6 +26,7 @@ use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_memory::ra_accepts::{blocks_end, refusal, with_seqcst_fences};
 use palisade_memory::{Criterion, Machine, Model, Ra, Sc};
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::io::BufRead;
 
 /// What a valid certificate shows.
@@ -77,11 +78,39 @@ trait Rules {
         None
     }
 
-    /// Whether one of two states with the same base covers the other: it violates if that one does, and can make the same steps, to states that
-    /// cover those that the other one leads to.
-    fn covers(&self, _one: &[i64], _other: &[i64]) -> bool {
-        false
+    /// What a state says beyond its base. One of two states with the same base covers the other if it says all that the other one does: then it
+    /// violates if that one does, and can make the same steps, to states that cover those that the other one leads to.
+    /// `None` where nothing covers anything.
+    fn facts(&self, _state: &[i64]) -> Option<Vec<Fact>> {
+        None
     }
+}
+
+/// Something that a state says: what kind of thing, and about what.
+type Fact = [i64; 5];
+
+/// Sets of facts as bits, of which many are compared with many.
+#[derive(Default)]
+struct FactSets(HashMap<Fact, usize>);
+
+impl FactSets {
+    fn of(&mut self, rules: &dyn Rules, state: &[i64]) -> Option<Vec<u64>> {
+        let mut set = Vec::new();
+        for fact in rules.facts(state)? {
+            let next = self.0.len();
+            let bit = *self.0.entry(fact).or_insert(next);
+            if set.len() <= bit / 64 {
+                set.resize(bit / 64 + 1, 0);
+            }
+            set[bit / 64] |= 1 << (bit % 64);
+        }
+        Some(set)
+    }
+}
+
+fn includes(one: &[u64], other: &[u64]) -> bool {
+    let word = |at: usize| one.get(at).copied().unwrap_or(0);
+    (other.iter().enumerate()).all(|(at, bits)| bits & !word(at) == 0)
 }
 
 /// Bytes of states with the same base that are compared in memory, however little there is.
@@ -272,6 +301,7 @@ fn compare<R: BufRead>(
     let mut given = reader.next_state()?.map(<[u8]>::to_vec);
     // Those that are given with one base; whether they are reached.
     let mut group: Vec<(Vec<u8>, bool)> = Vec::new();
+    let mut numbers = Vec::new();
     loop {
         let first = reader.count();
         let base = match (&wanted, &given) {
@@ -298,11 +328,28 @@ fn compare<R: BufRead>(
             group.push((state, false));
             given = reader.next_state()?.map(<[u8]>::to_vec);
         }
+        let mut sets = FactSets::default();
+        let mut facts_of = |state: &[u8]| {
+            decode(state, &mut numbers)?;
+            sets.of(rules, &numbers)
+        };
+        // What those of the group say, once it is asked for.
+        let mut said: Vec<Option<Vec<u64>>> = Vec::new();
         while let Some(state) = wanted.take_if(|state| base_of(state) == base) {
             match group.binary_search_by(|(given, _)| given.cmp(&state)) {
                 Ok(at) => group[at].1 = true,
-                Err(_) if group.iter().any(|(given, _)| covers(rules, given, &state)) => {}
-                Err(_) => return missing(),
+                Err(_) => {
+                    if said.is_empty() {
+                        said.extend(group.iter().map(|(given, _)| facts_of(given)));
+                    }
+                    let Some(wanted) = facts_of(&state) else {
+                        return missing();
+                    };
+                    let covers = |given: &Vec<u64>| includes(given, &wanted);
+                    if !said.iter().flatten().any(covers) {
+                        return missing();
+                    }
+                }
             }
             wanted = reached.next_string()?.map(<[u8]>::to_vec);
         }
@@ -325,33 +372,35 @@ fn base(state: &[u8], numbers: Option<usize>) -> &[u8] {
     }
 }
 
-fn covers(rules: &dyn Rules, one: &[u8], other: &[u8]) -> bool {
-    let (mut a, mut b) = (Vec::new(), Vec::new());
-    decode(one, &mut a).is_some() && decode(other, &mut b).is_some() && rules.covers(&a, &b)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use palisade_certificate::Locations;
     use palisade_testkit::{Shape, compare, oracle};
-    use std::collections::HashMap;
 
     /// Decides by the rules alone: everything that they reach from the beginning is visited, unless something that was visited covers it.
     fn holds(rules: &dyn Rules, program: &Program, safe: bool) -> Option<bool> {
         let live = Live::new(Sc::new(program).code(), safe);
         let mut initial = rules.initial();
         live.forget_others(&mut initial);
-        let mut seen: HashMap<Vec<i64>, Vec<Vec<i64>>> = HashMap::new();
+        let mut sets = FactSets::default();
+        // By base: states, and what they say.
+        type Known = Vec<(Vec<i64>, Option<Vec<u64>>)>;
+        let mut seen: HashMap<Vec<i64>, Known> = HashMap::new();
         let mut count = 0;
         let mut todo = vec![initial];
         while let Some(state) = todo.pop() {
             let base = state[..rules.base().unwrap_or(state.len())].to_vec();
             let known = seen.entry(base).or_default();
-            if (known.iter()).any(|known| *known == state || rules.covers(known, &state)) {
+            let said = sets.of(rules, &state);
+            let covered = |by: &Option<Vec<u64>>| match (by, &said) {
+                (Some(by), Some(said)) => includes(by, said),
+                _ => false,
+            };
+            if (known.iter()).any(|(known, by)| *known == state || covered(by)) {
                 continue;
             }
-            known.push(state.clone());
+            known.push((state.clone(), said));
             count += 1;
             let visited = rules.visit(&state, &mut |next| {
                 let mut next = next.to_vec();

@@ -19,7 +19,7 @@
 
 use super::patterns::{danger, everything, is_error};
 use super::states::Taken;
-use super::{Rules, states};
+use super::{Fact, Rules, states};
 use palisade_lang::{
     Address, LocationId, Op, Program, RegisterExpr, RegisterId, Relation, RmwAction, Value,
 };
@@ -85,10 +85,6 @@ impl<T: Copy + Ord> Set<T> {
     fn intersect(&mut self, other: &Set<T>) {
         self.0.retain(|item| other.has(*item));
     }
-
-    fn includes(&self, other: &Set<T>) -> bool {
-        other.0.iter().all(|item| self.has(*item))
-    }
 }
 
 /// What is known about the execution graph of the run so far. w_max(x) is the last write to x.
@@ -135,25 +131,25 @@ impl Monitor {
         }
     }
 
-    /// Whether every set includes that of the other.
-    fn includes(&self, other: &Monitor) -> bool {
-        fn all<T: Copy + Ord>(sets: &[Set<T>], others: &[Set<T>]) -> bool {
-            sets.iter()
-                .zip(others)
-                .all(|(set, other)| set.includes(other))
+    /// All that the sets hold.
+    fn facts(&self) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        for (kind, sets) in (0..).zip([&self.v_sc, &self.m_sc, &self.w_sc]) {
+            for (of, set) in (0..).zip(sets) {
+                facts.extend(set.0.iter().map(|&x| [kind, of, x as i64, 0, 0]));
+            }
         }
-        fn tables(sets: &[Vec<Set<Seen>>], others: &[Vec<Set<Seen>>]) -> bool {
-            sets.iter()
-                .zip(others)
-                .all(|(sets, others)| all(sets, others))
+        let tables = [&self.v, &self.v_rmw, &self.w, &self.w_rmw];
+        for (kind, table) in (3..).zip(tables) {
+            for (of, sets) in (0..).zip(table) {
+                for (x, set) in (0..).zip(sets) {
+                    let fact =
+                        |seen: &Seen| [kind, of, x, i64::from(seen.is_some()), seen.unwrap_or(0)];
+                    facts.extend(set.0.iter().map(fact));
+                }
+            }
         }
-        all(&self.v_sc, &other.v_sc)
-            && all(&self.m_sc, &other.m_sc)
-            && all(&self.w_sc, &other.w_sc)
-            && tables(&self.v, &other.v)
-            && tables(&self.v_rmw, &other.v_rmw)
-            && tables(&self.w, &other.w)
-            && tables(&self.w_rmw, &other.w_rmw)
+        facts
     }
 
     /// The thread τ accesses x, where `old` is the value before.
@@ -627,11 +623,8 @@ impl Rules for Monitors<'_> {
         Some(states::width(self.machine.code()))
     }
 
-    fn covers(&self, one: &[i64], other: &[i64]) -> bool {
-        match (self.take(one), self.take(other)) {
-            (Some((_, one)), Some((_, other))) => one.includes(&other),
-            _ => false,
-        }
+    fn facts(&self, state: &[i64]) -> Option<Vec<Fact>> {
+        self.take(state).map(|(_, monitor)| monitor.facts())
     }
 }
 
