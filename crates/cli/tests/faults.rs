@@ -68,6 +68,65 @@ fn out_of_memory_is_unknown() {
     }
 }
 
+/// The most memory that a check takes, in bytes as the operating system counts them. It must stop because of its limit.
+#[cfg(target_os = "linux")]
+fn peak_of_a_check(file: &Path, jobs: &str, limit: &str) -> u64 {
+    let mut child = Command::new(PALISADE)
+        .args(["check", "--model", "sc", "--criterion", "safe"])
+        .args(["--timeout", "600s", "--jobs", jobs, "--memory", limit])
+        .arg(file)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status_file = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    loop {
+        // The last look is at a process that gives everything back, which takes longer than a look.
+        let status = std::fs::read_to_string(&status_file).unwrap_or_default();
+        let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|l| l.split_whitespace().next()?.parse().ok());
+        peak = kib.unwrap_or(0).max(peak);
+        if let Some(status) = child.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(3), "{} {limit}", file.display());
+            return peak << 10;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_memory_limit_is_kept() {
+    let counts_in_memory = "shared x;\nthread a { while x < 1000000000 { x = x + 1; } }\n";
+    let counts_in_a_register =
+        "shared x, y;\nthread a { let r; loop { r = r + 1; x = r; } }\nthread b { y = 1; }\n";
+    let directory = scratch(&[
+        ("wide.pal", ENDLESS.as_bytes()),
+        ("memory.pal", counts_in_memory.as_bytes()),
+        ("register.pal", counts_in_a_register.as_bytes()),
+    ]);
+    for (file, jobs, megabytes) in [
+        ("wide.pal", "1", 100),
+        ("wide.pal", "2", 150),
+        ("memory.pal", "1", 100),
+        ("memory.pal", "2", 200),
+        ("register.pal", "1", 100),
+        ("register.pal", "1", 200),
+        ("register.pal", "2", 200),
+    ] {
+        let limit = megabytes * 1_000_000;
+        let peak = peak_of_a_check(
+            &directory.path().join(file),
+            jobs,
+            &format!("{megabytes}MB"),
+        );
+        assert!(
+            peak <= limit / 10 * 11 && peak >= limit / 10 * 7,
+            "{file}, {jobs} threads: {peak} bytes of {limit}"
+        );
+    }
+}
+
 #[test]
 fn a_full_disk_leaves_files_as_they_were() {
     if !Path::new("/dev/full").exists() {

@@ -26,6 +26,7 @@ mod action;
 mod by_number;
 mod control;
 mod kept;
+mod pages;
 mod steps;
 mod table;
 mod view;

@@ -8,6 +8,7 @@ use crate::action::{
 };
 use crate::by_number::ByNumber;
 use crate::control::Footprint;
+use crate::pages::Pages;
 use crate::steps::{Nexts, OtherStep, Step, Steps, Written};
 use crate::table::STOPPED;
 use crate::{LocalId, Status, Threads, read, write};
@@ -16,6 +17,8 @@ const SMALL_VALUES: usize = 1024;
 
 /// What one code's steps were found to be; forgotten when it grows too large (a state that counts to millions is rarely seen twice).
 const REMEMBERED_LOCALS: usize = 1 << 19;
+/// Numbers of values that are found without asking the others. Asking is cheap enough for more.
+const REMEMBERED_VALUES: usize = 1 << 15;
 
 /// One searching thread's window on the automata.
 #[derive(Debug)]
@@ -37,8 +40,8 @@ struct Memory {
     /// By local id: 0 if not known, else one more than the index into `locals`.
     known: Vec<u32>,
     locals: Vec<Standing>,
-    footprints: Vec<Footprints>,
-    actions: Vec<RememberedAction>,
+    footprints: Pages<Footprints>,
+    actions: Pages<RememberedAction>,
     steps: Steps,
     nexts: Vec<LocalId>,
 }
@@ -53,7 +56,7 @@ impl Memory {
 
     fn is_full(&self) -> bool {
         let most = self.locals.len().max(self.nexts.len() / 4);
-        most.max(self.steps.len() / 16) > REMEMBERED_LOCALS
+        most.max(self.steps.len() / 16) >= REMEMBERED_LOCALS
     }
 }
 
@@ -514,7 +517,7 @@ impl View<'_> {
         match usize::try_from(value) {
             Ok(small) if small < SMALL_VALUES => self.small_values[small] = id,
             _ => {
-                if self.other_values.len() >= REMEMBERED_LOCALS {
+                if self.other_values.len() >= REMEMBERED_VALUES {
                     self.other_values.clear();
                 }
                 self.other_values.insert(value, id);
@@ -590,12 +593,20 @@ impl View<'_> {
             entry.set(Flags::VISIBLE, control.visible[point.index()]);
             entry.set(Flags::MENTIONED, control.mentioned[point.index()]);
             let mut enters_block = false;
+            let mut errors = Vec::new();
             future = control.future[point.index()];
             for index in control.outgoing(point) {
                 let transition = &thread.transitions[index];
                 let Some(kind) = action_of(threads.program, transition, &self.registers) else {
                     continue;
                 };
+                // Two guards with the same error (`if 1 / 0 == 1`) are one error.
+                if let ActionKind::Error(error) = kind {
+                    if errors.contains(&(error, transition.span)) {
+                        continue;
+                    }
+                    errors.push((error, transition.span));
+                }
                 let footprint = match kind {
                     ActionKind::AtomicBegin => control.rest_of_block[transition.to.index()],
                     _ => footprint_of(kind),
@@ -608,6 +619,10 @@ impl View<'_> {
                     _ => false,
                 };
                 entry.set(Flags::MAY_ERR, may_err);
+                entry.actions += 1;
+                memory
+                    .steps
+                    .add_action(kind.location().filter(|_| kind.reads()));
                 memory.actions.push(RememberedAction {
                     action: Action {
                         kind,
@@ -615,27 +630,6 @@ impl View<'_> {
                     },
                     resumes: ByNumber::default(),
                 });
-            }
-            // Two guards with the same error (`if 1 / 0 == 1`) are one error.
-            let actions = &mut memory.actions;
-            let mut errors = Vec::new();
-            let mut at = first_action;
-            while at < actions.len() {
-                if let ActionKind::Error(error) = actions[at].action.kind {
-                    let span = thread.transitions[actions[at].action.transition as usize].span;
-                    if errors.contains(&(error, span)) {
-                        actions.remove(at);
-                        continue;
-                    }
-                    errors.push((error, span));
-                }
-                at += 1;
-            }
-            entry.actions = (actions.len() - first_action) as u32;
-            for remembered in &actions[first_action..] {
-                let kind = remembered.action.kind;
-                let reads = kind.location().filter(|_| kind.reads());
-                memory.steps.add_action(reads);
             }
             entry.set(Flags::ACTS, entry.actions > 0);
             let bound = Flags::MAY_CLOSE_LOOP.or(Flags::VISIBLE);
