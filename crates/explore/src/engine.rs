@@ -4,6 +4,10 @@
 //! and sorts the successors by shard; when it has enough for one shard, it locks that shard and inserts
 //! them all at once. So locks are rarely contended, and the memory accesses of a batch overlap.
 //!
+//! What is not enough for a shard when the level has no more states is inserted when all threads have come that far, by one of them for each
+//! shard, if possible the same in every level. In levels of a few hundred states that is nearly everything: were all threads to insert
+//! a little into every shard, processors would spend much of their time on fetching from each other what they have just changed.
+//!
 //! Levels with few states are walked by one thread, without waking the others; and as long as there are few states in all, they are together in
 //! the first shard: many small batches, and many small pieces of memory, would take longer.
 
@@ -17,13 +21,13 @@ use crate::recent::Recent;
 use crate::shard::Shard;
 use crate::space::{Emitted, Space, Successors};
 use crate::states::States;
-use crate::task::Task;
+use crate::task::{Alone, Task};
 use crate::team::{Leader, Team, lock, lock_soon, threads};
 use crate::walk::{Callback, Limits, Progress, Reason, Stats};
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Records for one shard that are inserted at once.
@@ -45,6 +49,8 @@ const TICK: u64 = 256;
 
 /// All that one walking thread needs.
 struct Walker<W> {
+    /// Which one of them it is.
+    number: usize,
     worker: W,
     emitted: Emitted,
     /// Packed states that are being expanded.
@@ -60,17 +66,14 @@ struct Walker<W> {
 }
 
 impl<W> Walker<W> {
-    /// One that begins with this shard.
-    fn new(worker: W, width: usize, first: usize) -> Self {
+    fn new(worker: W, width: usize, number: usize) -> Self {
         Walker {
+            number,
             worker,
             emitted: Emitted::default(),
             chunk: Vec::new(),
             row: vec![0; width],
-            sender: Sender {
-                first: first as u32,
-                ..Sender::default()
-            },
+            sender: Sender::default(),
             best: HashMap::new(),
             news: false,
             transitions: 0,
@@ -82,12 +85,9 @@ impl<W> Walker<W> {
 /// Successors on their way to the shards.
 #[derive(Default)]
 struct Sender {
-    /// For every shard, what will go there: records of hash and words. Empty before the first use.
-    outgoing: Vec<Vec<u64>>,
-    /// Shards for which there is something in `outgoing`, a bit for each.
-    waiting: u64,
-    /// The shard to begin with when everything is inserted: another one for each thread, so that they do not wait for each other all the way.
-    first: u32,
+    outgoing: Box<Outgoing>,
+    /// What all threads have left for one shard: empty, but kept for its memory.
+    gathered: Vec<u64>,
     /// Shards that have got new states, a bit for each.
     grown: u64,
     /// New states that are not yet counted for all.
@@ -95,6 +95,35 @@ struct Sender {
     recent: Recent,
     /// Whether to use `recent`: not while there are few states, which are in some cache anyway.
     remember: bool,
+}
+
+/// For every shard, what will go there.
+struct Outgoing {
+    /// Records of hash and words.
+    records: [Vec<u64>; SHARDS],
+    /// Shards for which there is something, a bit for each.
+    waiting: u64,
+}
+
+impl Default for Outgoing {
+    fn default() -> Self {
+        Outgoing {
+            records: [const { Vec::new() }; SHARDS],
+            waiting: 0,
+        }
+    }
+}
+
+impl Outgoing {
+    #[inline(always)]
+    fn push(&mut self, shard: usize, record: &[u64]) {
+        self.waiting |= 1 << shard;
+        self.records[shard].extend_from_slice(record);
+    }
+
+    fn clear(&mut self) {
+        bits(std::mem::take(&mut self.waiting)).for_each(|shard| self.records[shard].clear());
+    }
 }
 
 /// How many more bits than its numbers need a component gets: a change of packing costs as much as there are states, so what seems to
@@ -116,12 +145,11 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Something that several threads change, away from the cache lines of its neighbours.
-#[repr(align(128))]
-pub(crate) struct Alone<T>(pub(crate) T);
-
 /// A shard that threads take turns with.
 pub(crate) type Slot = Alone<Mutex<Shard>>;
+
+/// What a thread has left for who will insert it.
+type Left = Alone<RwLock<Box<Outgoing>>>;
 
 /// Tells the caller how far the walk is. Only the thread that called has one.
 pub(crate) struct Reporter<'a> {
@@ -164,8 +192,10 @@ pub(crate) struct Engine<'a, S: Space> {
     /// Every state is in its shard. Before that, all of them are in the first one.
     divided: AtomicBool,
     task: RwLock<Task>,
-    /// The next chunk of the task.
-    cursor: Alone<AtomicUsize>,
+    /// What each of several threads has left when a level has no more states; nothing before there are several.
+    left: OnceLock<Box<[Left]>>,
+    /// What the team does in this round: insert what was left, or expand.
+    inserting: AtomicBool,
     /// What was begun but has to be done after the packing has changed.
     leftovers: Mutex<Vec<Span>>,
     /// For every component the largest number that did not fit.
@@ -210,7 +240,8 @@ impl<'a, S: Space> Engine<'a, S> {
             shards: (0..SHARDS as u32).map(slot).collect(),
             divided: AtomicBool::new(false),
             task: RwLock::new(Task::new(layout)),
-            cursor: Alone(AtomicUsize::new(0)),
+            left: OnceLock::new(),
+            inserting: AtomicBool::new(false),
             leftovers: Mutex::new(Vec::new()),
             too_large: Mutex::new(vec![0; width]),
             pause: AtomicBool::new(false),
@@ -259,9 +290,11 @@ impl<'a, S: Space> Engine<'a, S> {
                     let round = team.join();
                     let team = &team;
                     members.push(scope.spawn(move || {
-                        let first = number * SHARDS / jobs;
-                        let mut walker = Walker::new(engine.space.worker(), width, first);
-                        team.serve(round, || engine.expand(&mut walker, None));
+                        let mut walker = Walker::new(engine.space.worker(), width, number);
+                        team.serve(round, || match engine.inserting.load(Relaxed) {
+                            false => engine.expand(&mut walker, None),
+                            true => engine.insert_left(&mut walker),
+                        });
                         walker.worker
                     }));
                 }
@@ -513,18 +546,23 @@ impl<'a, S: Space> Engine<'a, S> {
     ) {
         loop {
             let states: u64 = spans.iter().map(|span| span.range.len() as u64).sum();
-            {
-                let mut task = self.task.write().unwrap_or_else(PoisonError::into_inner);
-                task.assign(level, spans);
-                self.cursor.0.store(0, Relaxed);
-            }
             let large = states >= PARALLEL && self.states.load(Relaxed) >= HIRE;
-            if large && threads(self.jobs) > 1 {
+            let threads = if large { threads(self.jobs) } else { 1 };
+            self.task
+                .write()
+                .unwrap_or_else(PoisonError::into_inner)
+                .assign(level, spans, threads);
+            if threads > 1 {
                 if team.is_empty() {
                     hire();
                 }
+                self.inserting.store(false, Relaxed);
                 team.start();
                 self.expand(leader, Some(reporter));
+                team.finish();
+                self.inserting.store(true, Relaxed);
+                team.start();
+                self.insert_left(leader);
                 team.finish();
             } else {
                 self.expand(leader, Some(reporter));
@@ -533,10 +571,7 @@ impl<'a, S: Space> Engine<'a, S> {
                 return;
             }
             // A number did not fit: change the packing and do the rest.
-            let next = self.cursor.0.load(Relaxed);
-            let task = self.read_task();
-            spans.extend((next..task.chunks()).filter_map(|number| task.chunk(number)));
-            drop(task);
+            spans.extend(self.read_task().rest());
             spans.append(&mut lock(&self.leftovers));
             if self.widen().is_err() {
                 return;
@@ -548,7 +583,8 @@ impl<'a, S: Space> Engine<'a, S> {
         self.task.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does a part of the task: chunk after chunk, until there are no more or there is a pause.
+    /// Does a part of the task: chunk after chunk, until there are no more or there is a pause. If there are several threads, each then calls
+    /// [`Engine::insert_left`] when all of them are done with this.
     fn expand(&self, walker: &mut Walker<S::Worker>, mut reporter: Option<&mut Reporter<'_>>) {
         let task = self.read_task();
         walker.sender.remember = self.states.load(Relaxed) >= REMEMBER;
@@ -556,8 +592,7 @@ impl<'a, S: Space> Engine<'a, S> {
             walker.sender.recent.fit(&task.layout);
         }
         while !self.pause.load(Relaxed) {
-            let next = self.cursor.0.fetch_add(1, Relaxed);
-            let Some(span) = task.chunk(next) else {
+            let Some(span) = task.take(walker.number) else {
                 break;
             };
             if self.expand_span(walker, &task, &span).is_err() {
@@ -569,12 +604,10 @@ impl<'a, S: Space> Engine<'a, S> {
                 self.tick(walker, &task, reporter.as_deref_mut());
             }
         }
-        if self.flush(&mut walker.sender).is_err() {
-            self.stop(Reason::Memory);
+        match task.threads() {
+            1 => self.insert_rest(&mut walker.sender),
+            _ => self.leave(walker),
         }
-        self.count_new(&mut walker.sender);
-        self.grown
-            .fetch_or(std::mem::take(&mut walker.sender.grown), Relaxed);
         self.transitions
             .fetch_add(std::mem::take(&mut walker.transitions), Relaxed);
         if std::mem::take(&mut walker.news) {
@@ -591,6 +624,59 @@ impl<'a, S: Space> Engine<'a, S> {
                 }
             }
         }
+    }
+
+    fn left(&self) -> &[Left] {
+        let left = || (0..threads(self.jobs)).map(|_| Left::default());
+        self.left.get_or_init(|| left().collect())
+    }
+
+    /// Leaves what is to be inserted to who will do it.
+    fn leave(&self, walker: &mut Walker<S::Worker>) {
+        let mut left = self.left()[walker.number]
+            .0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        // It was inserted after the last level.
+        left.clear();
+        std::mem::swap(&mut *left, &mut walker.sender.outgoing);
+    }
+
+    /// Inserts what all threads have left into some of the shards.
+    fn insert_left(&self, walker: &mut Walker<S::Worker>) {
+        let task = self.read_task();
+        let all = self.left().iter();
+        let all: Vec<_> = all
+            .map(|left| left.0.read().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        let sender = &mut walker.sender;
+        let mut gathered = std::mem::take(&mut sender.gathered);
+        while let Some(shard) = task.take_shard(walker.number) {
+            gathered.clear();
+            all.iter()
+                .for_each(|left| gathered.extend_from_slice(&left.records[shard]));
+            if !gathered.is_empty() && self.insert(sender, shard, &gathered).is_err() {
+                self.stop(Reason::Memory);
+                break;
+            }
+        }
+        sender.gathered = gathered;
+        self.count(sender);
+    }
+
+    /// Inserts what is left when there is nothing more to expand.
+    fn insert_rest(&self, sender: &mut Sender) {
+        if self.flush(sender).is_err() {
+            self.stop(Reason::Memory);
+        }
+        self.count(sender);
+    }
+
+    /// Lets everybody know what a thread has inserted.
+    fn count(&self, sender: &mut Sender) {
+        self.count_new(sender);
+        self.grown
+            .fetch_or(std::mem::take(&mut sender.grown), Relaxed);
     }
 
     fn expand_span(
@@ -682,9 +768,6 @@ impl<'a, S: Space> Engine<'a, S> {
         let words = if W == 0 { words } else { W };
         let stride = words + 1;
         let divided = self.divided.load(Relaxed);
-        if sender.outgoing.is_empty() {
-            sender.outgoing.resize(SHARDS, Vec::new());
-        }
         // From here on, the records have hashes in place of the keys.
         for record in emitted.records_mut().chunks_exact_mut(stride) {
             record[0] = hash_of(record[0]);
@@ -693,15 +776,12 @@ impl<'a, S: Space> Engine<'a, S> {
             }
         }
         for record in emitted.records().chunks_exact(stride) {
-            let hash = record[0];
             if sender.remember && sender.recent.replace(record) {
                 continue;
             }
-            let shard = if divided { shard_of(hash) } else { 0 };
-            sender.waiting |= 1 << shard;
-            let outgoing = &mut sender.outgoing[shard];
-            outgoing.extend_from_slice(record);
-            if outgoing.len() >= BATCH * stride {
+            let shard = if divided { shard_of(record[0]) } else { 0 };
+            sender.outgoing.push(shard, record);
+            if sender.outgoing.records[shard].len() >= BATCH * stride {
                 self.flush_shard(sender, shard)?;
             }
         }
@@ -710,9 +790,8 @@ impl<'a, S: Space> Engine<'a, S> {
 
     /// Inserts everything that is still waiting.
     fn flush(&self, sender: &mut Sender) -> Result<(), Full> {
-        let waiting = std::mem::take(&mut sender.waiting);
-        for behind in bits(waiting.rotate_right(sender.first)) {
-            let shard = (behind + sender.first as usize) % SHARDS;
+        let waiting = std::mem::take(&mut sender.outgoing.waiting);
+        for shard in bits(waiting) {
             self.flush_shard(sender, shard)?;
         }
         Ok(())
@@ -725,14 +804,20 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     fn flush_shard(&self, sender: &mut Sender, shard: usize) -> Result<(), Full> {
-        let outgoing = &mut sender.outgoing[shard];
+        let mut records = std::mem::take(&mut sender.outgoing.records[shard]);
+        let result = self.insert(sender, shard, &records);
+        records.clear();
+        sender.outgoing.records[shard] = records;
+        result
+    }
+
+    fn insert(&self, sender: &mut Sender, shard: usize, records: &[u64]) -> Result<(), Full> {
         let mut part = lock_soon(&self.shards[shard].0);
         let before = part.len();
-        let result = part.insert(outgoing, &self.budget);
+        let result = part.insert(records, &self.budget);
         // Also without memory for all of them, some may have been inserted.
         let new = part.len() - before;
         drop(part);
-        outgoing.clear();
         if new > 0 {
             sender.grown |= 1 << shard;
             sender.new += u64::from(new);

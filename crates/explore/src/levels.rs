@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 /// Shards of a walk: a state belongs to the one that the top bits of its hash name.
+///
+/// With few shards, much is inserted at once also in levels of a few hundred states; with many, more threads can insert at the same time.
 pub(crate) const SHARDS: usize = 1 << SHARD_BITS;
-const SHARD_BITS: u32 = 6;
+const SHARD_BITS: u32 = 4;
 
 /// The shard of a state with this hash.
 #[inline]
@@ -21,7 +23,7 @@ pub(crate) struct Span {
 
 /// The spans of every level, in very little memory: a walk may have as many levels as states.
 ///
-/// An entry of 16 bits says that so many states of a shard come next: the number in the low 9 bits (many
+/// An entry of 16 bits says that so many states of a shard come next: the number in the low 11 bits (many
 /// states need many entries), the shard above, and at the top whether a new level starts. So the list
 /// can be read in both directions.
 #[derive(Default)]
@@ -30,7 +32,7 @@ pub(crate) struct Levels {
     levels: u64,
 }
 
-const COUNT_BITS: u32 = 9;
+const COUNT_BITS: u32 = u16::BITS - 1 - SHARD_BITS;
 const MAX_COUNT: u32 = (1 << COUNT_BITS) - 1;
 const FIRST: u16 = 1 << 15;
 
@@ -158,8 +160,8 @@ mod tests {
     fn levels_can_be_read_in_both_directions() {
         let sizes: &[&[(usize, u32)]] = &[
             &[(3, 1)],
-            &[(63, 2)],
-            &[(0, 5000), (3, 511), (63, 512)],
+            &[(15, 2)],
+            &[(0, 5000), (3, 2047), (15, 2048)],
             &[(3, 1)],
             &[(0, 1)],
         ];
@@ -197,6 +199,6 @@ mod tests {
             assert!(whole.start <= span.range.start && span.range.end <= whole.end);
             seen[level as usize] += span.range.len();
         }
-        assert_eq!(seen, [1, 2, 6023, 1, 1]);
+        assert_eq!(seen, [1, 2, 9095, 1, 1]);
     }
 }

@@ -6,6 +6,7 @@
 //! ever held twice.
 
 use crate::budget::{Budget, Full};
+use crate::levels::SHARDS;
 use crate::line::{SLOTS, equal, prefetch};
 use crate::pack::{Layout, bits_of, hash_of};
 use std::ops::Range;
@@ -225,7 +226,7 @@ impl Table {
         buckets * SLOTS as u64 * 7 / 8
     }
 
-    /// Bits 0..32 of a hash say where; 58..64 have chosen the shard.
+    /// Bits 0..32 of a hash say where; the highest have chosen the shard.
     #[inline(always)]
     fn home(&self, hash: u64) -> Home {
         let product = (hash & 0xffff_ffff) * u64::from(self.buckets);
@@ -332,13 +333,13 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// An empty shard; `number` is any number that is different from those of most others.
+    /// An empty shard; `number` says which.
     pub(crate) fn new(layout: Arc<Layout>, number: u32) -> Shard {
         let store = Store::new(&layout);
         let table = Table {
             pages: Vec::new(),
             buckets: 0,
-            medium: 2 * SMALL + 2 * (number % SMALL),
+            medium: 2 * SMALL + 2 * (number % SHARDS as u32 * SMALL / SHARDS as u32),
             index_mask: 0,
         };
         Shard {
@@ -499,8 +500,8 @@ impl Shard {
                 _ if doubles => 2 * buckets,
                 _ => medium,
             };
-            // 26 bits of index leave 5 for the tag; with 64 shards that is 4 billion states.
-            if Table::room(buckets) >= 1 << 26 {
+            // 28 bits of index leave 3 for the tag; in all shards that is 4 billion states.
+            if Table::room(buckets) >= 1 << 28 {
                 return Err(Full);
             }
             self.add_pages(buckets as u32, budget)?;

@@ -3,7 +3,8 @@
 //! Rounds may be short (a level with a few hundred states), so those who wait look again and again for a little while before they
 //! go to sleep: being woken up takes longer than such a round.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::task::Alone;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -56,26 +57,24 @@ fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
 }
 
 /// A team: its members wait in [`Team::serve`] until the leader calls [`Team::start`].
+///
+/// Nobody takes a lock but to sleep, or to wake somebody up. Who goes to sleep says so and then looks once more whether there is something to
+/// do; who has something to do for others says so and then looks whether they sleep. In the one order of all that is `SeqCst`, one of the two comes second.
 #[derive(Default)]
 pub(crate) struct Team {
-    state: Mutex<State>,
+    /// The number of the round.
+    round: Alone<AtomicU64>,
+    /// Members that have not finished the round.
+    busy: Alone<AtomicUsize>,
+    members: AtomicUsize,
+    /// Members that sleep.
+    asleep: AtomicUsize,
+    leader_asleep: AtomicBool,
+    panicked: AtomicBool,
+    /// Held by who goes to sleep, until asleep, and by who wakes up others.
+    bed: Mutex<()>,
     started: Condvar,
     finished: Condvar,
-    /// The number of the round, to look at without the lock; it is changed with the lock.
-    round: AtomicU64,
-    /// Members that have not finished the round, in the same way.
-    busy: AtomicUsize,
-}
-
-#[derive(Default)]
-struct State {
-    members: usize,
-    /// Members that are asleep.
-    asleep: usize,
-    /// The leader is asleep.
-    leader_asleep: bool,
-    over: bool,
-    panicked: bool,
 }
 
 /// The round in which everybody goes home.
@@ -84,33 +83,28 @@ const LAST: u64 = u64::MAX;
 impl Team {
     /// Lets one more member take part from the next round on; the result is for [`Team::serve`].
     pub(crate) fn join(&self) -> u64 {
-        let mut state = lock(&self.state);
-        state.members += 1;
-        self.round.load(Ordering::Relaxed)
+        self.members.fetch_add(1, SeqCst);
+        self.round.0.load(SeqCst)
     }
 
     /// Whether there are any members.
     pub(crate) fn is_empty(&self) -> bool {
-        lock(&self.state).members == 0
+        self.members.load(SeqCst) == 0
     }
 
     /// Does `work` once in every round until the leader calls [`Team::dismiss`].
     pub(crate) fn serve(&self, mut round: u64, mut work: impl FnMut()) {
         loop {
-            // What the leader did before the round is seen by those who see the round (acquire and release, or the lock).
-            let has_begun = || self.round.load(Ordering::Acquire) != round;
+            let has_begun = || self.round.0.load(SeqCst) != round;
             if !wait_until(has_begun) {
-                let mut state = lock(&self.state);
-                state.asleep += 1;
+                let mut bed = lock(&self.bed);
+                self.asleep.fetch_add(1, SeqCst);
                 while !has_begun() {
-                    state = self
-                        .started
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner);
+                    bed = sleep(&self.started, bed);
                 }
-                state.asleep -= 1;
+                self.asleep.fetch_sub(1, SeqCst);
             }
-            round = self.round.load(Ordering::Acquire);
+            round = self.round.0.load(SeqCst);
             if round == LAST {
                 return;
             }
@@ -121,16 +115,14 @@ impl Team {
 
     /// Starts a round.
     pub(crate) fn start(&self) {
-        let state = lock(&self.state);
-        if !state.over {
-            self.busy.store(state.members, Ordering::Relaxed);
-            self.begin(&state, self.round.load(Ordering::Relaxed) + 1);
-        }
+        self.busy.0.store(self.members.load(SeqCst), SeqCst);
+        self.begin(self.round.0.load(SeqCst) + 1);
     }
 
-    fn begin(&self, state: &State, round: u64) {
-        self.round.store(round, Ordering::Release);
-        if state.asleep > 0 {
+    fn begin(&self, round: u64) {
+        self.round.0.store(round, SeqCst);
+        if self.asleep.load(SeqCst) > 0 {
+            let _bed = lock(&self.bed);
             self.started.notify_all();
         }
     }
@@ -140,26 +132,26 @@ impl Team {
     /// # Panics
     /// If a member did.
     pub(crate) fn finish(&self) {
-        let all_done = || self.busy.load(Ordering::Acquire) == 0;
-        wait_until(all_done);
-        let mut state = lock(&self.state);
-        state.leader_asleep = true;
-        while !all_done() {
-            state = self
-                .finished
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+        let all_done = || self.busy.0.load(SeqCst) == 0;
+        if !wait_until(all_done) {
+            let mut bed = lock(&self.bed);
+            self.leader_asleep.store(true, SeqCst);
+            while !all_done() {
+                bed = sleep(&self.finished, bed);
+            }
+            self.leader_asleep.store(false, SeqCst);
         }
-        state.leader_asleep = false;
-        assert!(!state.panicked, "a walking thread panicked");
+        assert!(!self.panicked.load(SeqCst), "a walking thread panicked");
     }
 
     /// Sends everybody home.
     pub(crate) fn dismiss(&self) {
-        let mut state = lock(&self.state);
-        state.over = true;
-        self.begin(&state, LAST);
+        self.begin(LAST);
     }
+}
+
+fn sleep<'a>(until: &Condvar, bed: MutexGuard<'a, ()>) -> MutexGuard<'a, ()> {
+    until.wait(bed).unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Says that a member has finished its work, also if it panicked: the leader must not wait for ever.
@@ -167,11 +159,14 @@ struct Done<'a>(&'a Team);
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {
-        let mut state = lock(&self.0.state);
-        state.panicked |= std::thread::panicking();
-        self.0.busy.fetch_sub(1, Ordering::Release);
-        if state.leader_asleep {
-            self.0.finished.notify_all();
+        let team = self.0;
+        if std::thread::panicking() {
+            team.panicked.store(true, SeqCst);
+        }
+        let was_last = team.busy.0.fetch_sub(1, SeqCst) == 1;
+        if was_last && team.leader_asleep.load(SeqCst) {
+            let _bed = lock(&team.bed);
+            team.finished.notify_all();
         }
     }
 }
@@ -200,7 +195,7 @@ mod tests {
                 let (team, worked) = (&team, &worked);
                 scope.spawn(move || {
                     team.serve(round, || {
-                        worked.fetch_add(1, Ordering::Relaxed);
+                        worked.fetch_add(1, SeqCst);
                     });
                 });
             }
@@ -211,7 +206,7 @@ mod tests {
                     std::thread::sleep(Duration::from_millis(2));
                 }
                 team.finish();
-                assert_eq!(worked.load(Ordering::Relaxed), 3 * round);
+                assert_eq!(worked.load(SeqCst), 3 * round);
                 if round % 70 == 0 {
                     std::thread::sleep(Duration::from_millis(2));
                 }
