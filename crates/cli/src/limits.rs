@@ -41,7 +41,7 @@ pub fn machine() -> Option<u64> {
 fn available() -> Option<u64> {
     let own = held();
     let machine = field_in_kib(Path::new("/proc/meminfo"), "MemAvailable:").map(|free| free + own);
-    [machine, control_group(own), address_space()]
+    [machine, control_group(own), address_space(own)]
         .into_iter()
         .flatten()
         .min()
@@ -111,14 +111,15 @@ fn number_in(path: &Path) -> Option<u64> {
     report_of_the_system(path)?.trim().parse().ok()
 }
 
-/// `ulimit -v`. Address space is used up faster than memory: stacks and arenas are reserved whole.
-fn address_space() -> Option<u64> {
+/// `ulimit -v`. Address space is used up faster than memory: stacks and arenas are reserved whole, and a table that grows is there twice.
+fn address_space(own: u64) -> Option<u64> {
     let text = report_of_the_system(Path::new("/proc/self/limits"))?;
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("Max address space"))?;
     let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(limit / 2)
+    let reserved = field_in_kib(Path::new("/proc/self/status"), "VmSize:")?;
+    Some((limit / 2).min(own + limit.saturating_sub(reserved) / 2))
 }
 
 #[cfg(test)]

@@ -100,7 +100,8 @@ fn render(program: &str, arguments: &[&str], svg: &str) -> std::io::Result<Vec<u
     let stdin = child.stdin.take();
     let output = std::thread::scope(|scope| {
         // Both pipes at once: neither side may wait for the other for ever.
-        scope.spawn(move || stdin.map(|mut pipe| pipe.write_all(svg.as_bytes())));
+        let write = move || stdin.map(|mut pipe| pipe.write_all(svg.as_bytes()));
+        std::thread::Builder::new().spawn_scoped(scope, write)?;
         child.wait_with_output()
     })?;
     if output.status.success() && output.stdout.starts_with(b"\x89PNG") {

@@ -1,7 +1,5 @@
 //! Memory: what was asked for, what the operating system counts, and what may still be taken.
 
-use crate::team::lock;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 /// A walk that has not taken as much does not ask what the machine has, nor what the process holds.
@@ -50,8 +48,9 @@ pub fn resident_bytes() -> Option<u64> {
 /// the last look plus what was taken since.
 pub(crate) struct Budget {
     limit: AtomicU64,
-    /// Says another limit; asked at the first look.
-    machine: Mutex<Option<Machine>>,
+    /// Says another limit; asked at the first look, and again whenever twice as much is taken: threads and their stacks take some of it.
+    machine: Option<Machine>,
+    ask_at: AtomicU64,
     /// There may be a limit: without one, nobody looks.
     limited: bool,
     /// Bytes that the walk holds.
@@ -73,7 +72,8 @@ impl Budget {
         Budget {
             limit: AtomicU64::new(limit.unwrap_or(u64::MAX)),
             limited: limit.is_some() || machine.is_some(),
-            machine: Mutex::new(machine),
+            machine,
+            ask_at: AtomicU64::new(0),
             taken: AtomicU64::new(0),
             rest: AtomicI64::new(0),
             look_at: AtomicU64::new(look_at),
@@ -95,14 +95,16 @@ impl Budget {
         if !self.limited {
             return Ok(());
         }
-        let machine = lock(&self.machine).take();
-        if let Some(limit) = machine.and_then(|machine| machine()) {
-            self.limit.fetch_min(limit, Relaxed);
+        let taken = self.taken.load(Relaxed);
+        if taken >= self.ask_at.load(Relaxed) {
+            self.ask_at.store(taken.max(LITTLE) * 2, Relaxed);
+            if let Some(limit) = self.machine.and_then(|machine| machine()) {
+                self.limit.fetch_min(limit, Relaxed);
+            }
         }
         let used = self.look();
         let limit = self.limit.load(Relaxed);
         // Errors between two looks stay below 1/128 of the limit.
-        let taken = self.taken.load(Relaxed);
         self.look_at
             .store(taken.saturating_add(limit / 128), Relaxed);
         match used > limit {

@@ -28,6 +28,7 @@ use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// Records for one shard that are inserted at once.
@@ -289,14 +290,19 @@ impl<'a, S: Space> Engine<'a, S> {
                 for number in 1..jobs {
                     let round = team.join();
                     let team = &team;
-                    members.push(scope.spawn(move || {
+                    let member = Builder::new().spawn_scoped(scope, move || {
                         let mut walker = Walker::new(engine.space.worker(), width, number);
                         team.serve(round, || match engine.inserting.load(Relaxed) {
                             false => engine.expand(&mut walker, None),
                             true => engine.insert_left(&mut walker),
                         });
                         walker.worker
-                    }));
+                    });
+                    // The machine may have no thread for us.
+                    match member {
+                        Ok(member) => members.push(member),
+                        Err(_) => team.resign(),
+                    }
                 }
             };
             let (complete, levels, ends) = engine.walk(&mut leader, reporter, &team, &mut hire);
@@ -936,7 +942,8 @@ impl<'a, S: Space> Engine<'a, S> {
         let others = if few { 0 } else { threads(self.jobs) - 1 };
         std::thread::scope(|scope| {
             for _ in 0..others {
-                scope.spawn(work);
+                // Whoever is not there does nothing, and the others do it all.
+                let _ = Builder::new().spawn_scoped(scope, work);
             }
             work();
         });

@@ -10,6 +10,7 @@ use crate::states::{Reader, States};
 use crate::walk::Finding;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread::Builder;
 
 /// A sequence of steps, from an initial row on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -243,16 +244,20 @@ fn search<S: Space>(
     }
     let results: Vec<Result<Found, Cancelled>> = std::thread::scope(|scope| {
         let cursor = &cursor;
+        let search = move |searcher: &mut Searcher<'_, S::Worker>| {
+            let mut found = vec![None; targets.len()];
+            search_part(
+                space, searcher, layout, states, spans, cursor, targets, &mut found, cancel,
+            )?;
+            Ok(found)
+        };
+        let mut searchers = searchers.iter_mut();
+        let own = searchers.next();
+        // Where the machine has no thread for us, the others do it all.
         let threads: Vec<_> = searchers
-            .iter_mut()
-            .map(|searcher| {
-                scope.spawn(move || {
-                    let mut found = vec![None; targets.len()];
-                    search_part(
-                        space, searcher, layout, states, spans, cursor, targets, &mut found, cancel,
-                    )?;
-                    Ok(found)
-                })
+            .filter_map(|searcher| {
+                let thread = Builder::new().spawn_scoped(scope, move || search(searcher));
+                thread.ok()
             })
             .collect();
         let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Found, Cancelled>>| {
@@ -260,7 +265,10 @@ fn search<S: Space>(
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        threads.into_iter().map(join).collect()
+        let own = own.map(search);
+        own.into_iter()
+            .chain(threads.into_iter().map(join))
+            .collect()
     });
     for result in results {
         for (best, new) in found.iter_mut().zip(result?) {

@@ -87,6 +87,11 @@ impl Team {
         self.round.0.load(SeqCst)
     }
 
+    /// One who was to take part does not come; to be called before the next round.
+    pub(crate) fn resign(&self) {
+        self.members.fetch_sub(1, SeqCst);
+    }
+
     /// Whether there are any members.
     pub(crate) fn is_empty(&self) -> bool {
         self.members.load(SeqCst) == 0

@@ -182,13 +182,21 @@ fn side_by_side(context: &mut Context<'_, '_>, programs: &[Extended]) -> Round {
         let walked: Vec<Walked> = std::thread::scope(|scope| {
             let walks: Vec<_> = chunk
                 .iter()
-                .map(|extended| scope.spawn(move || walk(shared, extended, options)))
+                .map(|extended| {
+                    let work = move || walk(shared, extended, options);
+                    // Where the machine has no thread for it, it is done here.
+                    let thread = std::thread::Builder::new().spawn_scoped(scope, work);
+                    thread.map_err(|_| Box::new(work()))
+                })
                 .collect();
             // A walk that fell over has not shown that there is nothing.
-            let join = |walk: std::thread::ScopedJoinHandle<'_, Walked>| {
-                walk.join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
+            let join =
+                |walk: Result<std::thread::ScopedJoinHandle<'_, Walked>, Box<Walked>>| match walk {
+                    Ok(thread) => thread
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                    Err(walked) => *walked,
+                };
             walks.into_iter().map(join).collect()
         });
         for walked in walked {
