@@ -34,6 +34,40 @@ pub(crate) struct Layout {
     bytes: usize,
 }
 
+/// How packed rows become those of another packing.
+#[derive(Debug)]
+pub(crate) struct Conversion {
+    /// By the word that they make.
+    moves: Vec<Move>,
+    /// For each word, where its moves end.
+    ends: Vec<usize>,
+}
+
+/// Some bits of a word become a part of another word, turned by so many to the left.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    from: usize,
+    mask: u64,
+    turn: u32,
+}
+
+impl Conversion {
+    /// Converts one row.
+    #[inline(always)]
+    pub(crate) fn convert(&self, state: &[u64], words: &mut [u64]) {
+        let mut begin = 0;
+        for (word, &end) in words.iter_mut().zip(&self.ends) {
+            let parts = self.moves[begin..end].iter();
+            *word = parts.fold(0, |word, part| {
+                word | (state[part.from] & part.mask).rotate_left(part.turn)
+            });
+            begin = end;
+        }
+        let ones = |words: &[u64]| words.iter().map(|word| word.count_ones()).sum::<u32>();
+        debug_assert_eq!(ones(state), ones(words), "a layout that loses states");
+    }
+}
+
 /// Bits that a number needs; none for 0, because a component that is always 0 needs no room.
 pub(crate) fn bits_of(number: u32) -> u32 {
     u32::BITS - number.leading_zeros()
@@ -175,12 +209,33 @@ impl Layout {
         key
     }
 
-    /// Packs a row, given in this packing, into `words` (which are all 0) in another one, whose components are all as wide as the row needs.
-    pub(crate) fn convert(&self, state: &[u64], other: &Layout, words: &mut [u64]) {
+    /// How packed rows become those of another packing, whose components are all as wide as the rows need.
+    pub(crate) fn conversion(&self, other: &Layout) -> Conversion {
+        let mut moves: Vec<Vec<Move>> = vec![Vec::new(); other.words];
         for (from, to) in self.fields.iter().zip(&other.fields) {
-            let number = (state[from.word()] >> from.shift()) & u64::from(from.max);
-            debug_assert!(number <= u64::from(to.max), "a layout that loses states");
-            words[to.word()] |= number << to.shift();
+            let part = Move {
+                from: from.word(),
+                mask: u64::from(from.max.min(to.max)) << from.shift(),
+                turn: to.shift().wrapping_sub(from.shift()) % u64::BITS,
+            };
+            if part.mask == 0 {
+                continue;
+            }
+            // Components that stay neighbours move together.
+            let together = |m: &&mut Move| (m.from, m.turn) == (part.from, part.turn);
+            let moves = &mut moves[to.word()];
+            match moves.iter_mut().find(together) {
+                Some(others) => others.mask |= part.mask,
+                None => moves.push(part),
+            }
+        }
+        let ends = moves.iter().scan(0, |end, moves| {
+            *end += moves.len();
+            Some(*end)
+        });
+        Conversion {
+            ends: ends.collect(),
+            moves: moves.concat(),
         }
     }
 
@@ -310,7 +365,7 @@ mod tests {
         let mut b = vec![0; wide.words()];
         assert_eq!(narrow.pack(&row, &mut a), wide.pack(&row, &mut b));
         let mut converted = vec![0; wide.words()];
-        narrow.convert(&a, &wide, &mut converted);
+        narrow.conversion(&wide).convert(&a, &mut converted);
         assert_eq!(converted, b);
     }
 }

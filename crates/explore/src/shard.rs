@@ -77,12 +77,23 @@ impl Store {
 
     #[inline(always)]
     fn read(&self, index: u32, out: &mut [u64]) {
-        let bytes = self.slice(index, out.len());
-        for (word, bytes) in out.iter_mut().zip(bytes.chunks_exact(8)) {
-            *word = word_of(bytes);
-        }
-        if let Some(last) = out.last_mut() {
-            *last &= self.last_mask;
+        // Most states have one word or two, and then there is no need to count them.
+        match out {
+            [only] => *only = word_of(self.slice(index, 1)) & self.last_mask,
+            [first, last] => {
+                let (low, high) = self.slice(index, 2).split_at(8);
+                *first = word_of(low);
+                *last = word_of(high) & self.last_mask;
+            }
+            _ => {
+                let bytes = self.slice(index, out.len());
+                for (word, bytes) in out.iter_mut().zip(bytes.chunks_exact(8)) {
+                    *word = word_of(bytes);
+                }
+                if let Some(last) = out.last_mut() {
+                    *last &= self.last_mask;
+                }
+            }
         }
     }
 
@@ -573,10 +584,10 @@ impl Shard {
         let mut store = Store::new(layout);
         let mut old = vec![0; self.store.words];
         let mut new = vec![0; store.words];
+        let conversion = self.layout.conversion(layout);
         for index in 0..self.store.len {
             self.store.read(index, &mut old);
-            new.fill(0);
-            self.layout.convert(&old, layout, &mut new);
+            conversion.convert(&old, &mut new);
             if let Err(full) = store.push(&new, budget) {
                 store
                     .pages

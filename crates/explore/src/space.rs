@@ -205,6 +205,7 @@ fn patch_differences(
 impl<'a> Successors<'a> {
     /// Successors of `row`, whose packed form is `base` and whose key is `key`; or initial rows, if both
     /// are empty.
+    #[inline(always)]
     pub(crate) fn new(
         row: &'a [u32],
         base: &'a [u64],

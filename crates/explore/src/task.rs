@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// States of one shard that are taken to be expanded at once, about.
 const SLICE: u32 = 8;
+/// Levels with fewer states are narrow: threads find so few successors in them that nothing is inserted before all are found.
+const NARROW: usize = 2048;
 
 /// Something that several threads change, away from the cache lines of its neighbours.
 #[repr(align(128))]
@@ -30,12 +32,14 @@ pub(crate) struct Task {
     shares: Vec<Share>,
 }
 
-/// The shards of one thread, and what is to be expanded there.
+/// What one thread is to do.
 #[derive(Default)]
 struct Share {
+    /// Some of the spans that are to be expanded, or a part of each.
     spans: Vec<Span>,
-    /// How many slices every span is cut into.
+    /// How many slices the longest one has.
     slices: usize,
+    narrow: bool,
     /// The next chunk.
     cursor: Alone<AtomicUsize>,
     /// How many of the shards somebody has taken to insert into.
@@ -52,21 +56,35 @@ impl Task {
     }
 
     /// From now on, these states of this level are to be expanded, by so many threads.
+    ///
+    /// In a wide level each thread has shards of its own. In a narrow one, each has a piece of every shard. A shard has its states in
+    /// the order in which they were found, and those that were found one after the other have many successors in common: they are cheap for
+    /// a thread that [remembers](crate::recent::Recent) them. (In a wide level threads would get in each other's way, because they insert, too.)
     pub(crate) fn assign(&mut self, level: u64, spans: &mut Vec<Span>, threads: usize) {
         self.level = level;
+        let states: usize = spans.iter().map(|span| span.range.len()).sum();
+        let narrow = states < NARROW;
         self.shares.resize_with(threads, Share::default);
-        for share in &mut self.shares {
+        for (thread, share) in self.shares.iter_mut().enumerate() {
+            let piece = |Span { shard, range }: &Span| {
+                let cut = |thread| range.start + (range.len() * thread / threads) as u32;
+                let range = match narrow {
+                    true => cut(thread)..cut(thread + 1),
+                    false if owner_of(*shard, threads) == thread => range.clone(),
+                    false => return None,
+                };
+                let shard = *shard;
+                (!range.is_empty()).then_some(Span { shard, range })
+            };
             share.spans.clear();
-            share.slices = 0;
+            share.spans.extend(spans.iter().filter_map(piece));
+            let longest = share.spans.iter().map(|span| span.range.len()).max();
+            share.slices = longest.unwrap_or(0).div_ceil(SLICE as usize);
+            share.narrow = narrow;
             *share.cursor.0.get_mut() = 0;
             *share.taken.0.get_mut() = 0;
         }
-        for span in spans.drain(..) {
-            let share = &mut self.shares[owner_of(span.shard, threads)];
-            let slices = (span.range.len() as u32).div_ceil(SLICE) as usize;
-            share.slices = share.slices.max(slices);
-            share.spans.push(span);
-        }
+        spans.clear();
     }
 
     /// How many threads do it.
@@ -100,34 +118,43 @@ impl Task {
     pub(crate) fn rest(&self) -> impl Iterator<Item = Span> + '_ {
         self.shares.iter().flat_map(|share| {
             let next = share.cursor.0.load(Relaxed);
-            (next..share.spans.len() * share.slices).filter_map(|number| share.chunk(number))
+            (next..share.chunks()).map(|number| share.chunk(number))
         })
     }
 }
 
 impl Share {
     fn take(&self) -> Option<Span> {
-        self.chunk(self.cursor.0.fetch_add(1, Relaxed))
+        loop {
+            let number = self.cursor.0.fetch_add(1, Relaxed);
+            if number >= self.chunks() {
+                return None;
+            }
+            let chunk = self.chunk(number);
+            if !chunk.range.is_empty() {
+                return Some(chunk);
+            }
+        }
     }
 
-    /// First the first slices of all spans, then the second ones, and so on.
-    ///
-    /// Each shard has its states in the order in which they were found, so this is nearly the order in
-    /// which all of them were found. States that were found together have many successors in common,
-    /// and those are cheap as long as they are [remembered](crate::recent::Recent).
-    fn chunk(&self, number: usize) -> Option<Span> {
-        let slice = number / self.spans.len().max(1);
-        if slice >= self.slices {
-            return None;
-        }
-        let Span { shard, range } = &self.spans[number % self.spans.len()];
-        let cut = |slice: usize| {
-            range.start + (range.len() as u64 * slice as u64 / self.slices as u64) as u32
+    fn chunks(&self) -> usize {
+        self.spans.len() * self.slices
+    }
+
+    fn chunk(&self, number: usize) -> Span {
+        let (span, slice) = if self.narrow {
+            // One shard after the other: going to where another thread was last takes some time.
+            (number / self.slices, number % self.slices)
+        } else {
+            // First the first slices of all spans, then the second ones, and so on: nearly in the order in which the states were found.
+            (number % self.spans.len(), number / self.spans.len())
         };
-        Some(Span {
+        let Span { shard, range } = &self.spans[span];
+        let start = (range.start + slice as u32 * SLICE).min(range.end);
+        Span {
             shard: *shard,
-            range: cut(slice)..cut(slice + 1),
-        })
+            range: start..(start + SLICE).min(range.end),
+        }
     }
 }
 
@@ -174,18 +201,20 @@ mod tests {
                 let mut spans: Vec<Span> = sizes.iter().enumerate().map(span).collect();
                 task.assign(3, &mut spans, threads);
                 assert_eq!((task.level, spans.len()), (3, 0));
-                let mut ends = vec![7; sizes.len()];
+                let mut times: Vec<Vec<u32>> =
+                    sizes.iter().map(|&size| vec![0; size as usize]).collect();
                 let mut count = |Span { shard, range }: Span| {
-                    assert_eq!(range.start, ends[shard / 5]);
                     assert!(range.len() as u32 <= SLICE);
-                    ends[shard / 5] = range.end;
+                    for index in range {
+                        times[shard / 5][index as usize - 7] += 1;
+                    }
                 };
                 // Some take more than others, and something is left.
                 for thread in [0, 0, 0, 1, 0, 2, 99] {
                     task.take(thread % threads).into_iter().for_each(&mut count);
                 }
                 task.rest().for_each(&mut count);
-                assert!(ends.iter().zip(sizes).all(|(end, size)| *end == 7 + size));
+                assert!(times.iter().flatten().all(|&times| times == 1));
                 while task.take(0).is_some() {}
                 assert_eq!(task.rest().count(), 0);
                 assert_eq!(task.take(threads - 1), None);
