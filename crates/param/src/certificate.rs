@@ -42,10 +42,16 @@ pub fn certificate(
         })
     };
     if !CERTIFIED.contains(&(options.model, options.criterion)) {
+        let (criterion, model) = (options.criterion.name(), options.model.name());
+        // What is safe under a weak model, for every number, is so because it is robust.
+        let instead = match options.criterion {
+            Criterion::Safe => format!(
+                "; it rests on `--criterion robust --model {model}` and `--criterion safe --model sc`, which have one each"
+            ),
+            _ => String::new(),
+        };
         return Err(refused(format!(
-            "there is no certificate for `{}` under `{}` and any number of threads yet",
-            options.criterion.name(),
-            options.model.name()
+            "there is no certificate for `{criterion}` under `{model}` and any number of threads{instead}"
         )));
     }
     let options = Options {
