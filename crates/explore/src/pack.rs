@@ -368,4 +368,33 @@ mod tests {
         narrow.conversion(&wide).convert(&a, &mut converted);
         assert_eq!(converted, b);
     }
+
+    #[test]
+    fn conversions_keep_every_component() {
+        let mut random = 1_u64;
+        let mut next = |below: u32| {
+            random = hash_of(random.wrapping_add(1));
+            (random >> 32) as u32 % below
+        };
+        for width in [1, 3, 9, 20, 70] {
+            for _ in 0..100 {
+                // What the numbers need, and two packings with room for them.
+                let need: Vec<u32> = (0..width).map(|_| next(17)).collect();
+                let mut layout = || {
+                    let bits: Vec<u32> = need.iter().map(|need| need + next(16)).collect();
+                    Layout::new(&bits)
+                };
+                let (one, other) = (layout(), layout());
+                let row: Vec<u32> = need.iter().map(|&need| next(1 << need)).collect();
+                let mut words = vec![0; one.words()];
+                let key = one.pack(&row, &mut words);
+                // Whatever was there is overwritten.
+                let mut converted = vec![u64::MAX; other.words()];
+                one.conversion(&other).convert(&words, &mut converted);
+                let mut expected = vec![0; other.words()];
+                assert_eq!(other.pack(&row, &mut expected), key);
+                assert_eq!(converted, expected);
+            }
+        }
+    }
 }

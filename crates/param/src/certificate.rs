@@ -46,7 +46,7 @@ pub fn certificate(
         // What is safe under a weak model, for every number, is so because it is robust.
         let instead = match options.criterion {
             Criterion::Safe => format!(
-                "; it rests on `--criterion robust --model {model}` and `--criterion safe --model sc`, which have one each"
+                "; the answer rests on `--criterion robust --model {model}` and `--criterion safe --model sc`, which have one each"
             ),
             _ => String::new(),
         };
