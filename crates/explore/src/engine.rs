@@ -11,12 +11,14 @@
 //! Levels with few states are walked by one thread, without waking the others; and as long as there are few states in all, they are together in
 //! the first shard: many small batches, and many small pieces of memory, would take longer.
 
+mod packing;
+
 use crate::best::{Best, keep_best};
 use crate::budget::{Budget, Full};
 use crate::kept::Keeper;
 use crate::levels::{Levels, SHARDS, Span, shard_of};
 use crate::line::prefetch;
-use crate::pack::{Layout, bits_of, hash_of};
+use crate::pack::{Layout, hash_of};
 use crate::recent::Recent;
 use crate::shard::Shard;
 use crate::space::{Emitted, Space, Successors};
@@ -26,7 +28,7 @@ use crate::team::{Leader, Team, lock, lock_soon, threads};
 use crate::walk::{Callback, Limits, Progress, Reason, Stats};
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -41,8 +43,6 @@ const HIRE: u64 = 4096;
 const FIT: u64 = 1 << 16;
 /// Bits of a state before that, as far as they are enough for all components.
 const GENEROUS: usize = 192;
-/// From this many states on, memory is dearer than the time for another change of the packing.
-const MANY: u64 = 1 << 22;
 /// From this many states on, what was sent lately is remembered, to send less.
 const REMEMBER: u64 = 4096;
 /// Expansions between two looks at the clock.
@@ -124,16 +124,6 @@ impl Outgoing {
 
     fn clear(&mut self) {
         bits(std::mem::take(&mut self.waiting)).for_each(|shard| self.records[shard].clear());
-    }
-}
-
-/// How many more bits than its numbers need a component gets: a change of packing costs as much as there are states, so what seems to
-/// grow gets more than it needs now. A component with a handful of numbers is a flag, or a short enumeration.
-fn spare_bits(bits: u32, states: u64) -> u32 {
-    match bits {
-        0..=3 => 0,
-        _ if states >= MANY => 1,
-        _ => 3,
     }
 }
 
@@ -874,91 +864,6 @@ impl<'a, S: Space> Engine<'a, S> {
         }
     }
 
-    fn note_too_large(&self, numbers: &[u32]) {
-        let mut too_large = lock(&self.too_large);
-        for (largest, &number) in too_large.iter_mut().zip(numbers) {
-            *largest = number.max(*largest);
-        }
-        self.pause.store(true, Relaxed);
-    }
-
-    /// Changes the packing so that what was too large fits. A change costs as much as there are states, so there must be few:
-    /// what is nearly full becomes wider along with it, and while there are not too many states, all that seems to grow.
-    fn widen(&self) -> Result<(), Full> {
-        let mut too_large = lock(&self.too_large);
-        let states = self.states.load(Relaxed);
-        let mut used = vec![0; self.space.width()];
-        if states >= FIT {
-            self.measure(&mut used);
-        }
-        let layout = Arc::clone(&self.read_task().layout);
-        let bits: Vec<u32> = (too_large.iter().zip(&used).zip(layout.bits()))
-            .map(|((&new, &used), bits)| {
-                let need = bits_of(new).max(used);
-                bits.max(need + spare_bits(need, states)).min(u32::BITS)
-            })
-            .collect();
-        too_large.fill(0);
-        drop(too_large);
-        let result = self.repack(Layout::new(&bits));
-        self.pause.store(self.stopped().is_some(), Relaxed);
-        result
-    }
-
-    /// Changes the packing to what the states so far need.
-    fn fit(&self) {
-        let mut bits = vec![0; self.space.width()];
-        self.measure(&mut bits);
-        for bits in &mut bits {
-            *bits = (*bits + spare_bits(*bits, FIT)).min(u32::BITS);
-        }
-        let layout = Layout::new(&bits);
-        if layout.bytes() < self.read_task().layout.bytes() {
-            // Without memory for it, the walk has stopped.
-            let _ = self.repack(layout);
-        }
-    }
-
-    fn measure(&self, bits: &mut [u32]) {
-        let most = Mutex::new(bits);
-        self.for_each_shard(|shard| {
-            let mut bits = vec![0; self.space.width()];
-            shard.measure(&mut bits);
-            for (most, bits) in lock(&most).iter_mut().zip(bits) {
-                *most = bits.max(*most);
-            }
-        });
-    }
-
-    /// Does something with every shard while nobody walks, with as many threads as there may be.
-    fn for_each_shard(&self, work: impl Fn(&mut Shard) + Sync) {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some(slot) = self.shards.get(next.fetch_add(1, Relaxed)) {
-                work(&mut lock(&slot.0));
-            }
-        };
-        let few = self.states.load(Relaxed) < FIT;
-        let others = if few { 0 } else { threads(self.jobs) - 1 };
-        std::thread::scope(|scope| {
-            for _ in 0..others {
-                // Whoever is not there does nothing, and the others do it all.
-                let _ = Builder::new().spawn_scoped(scope, work);
-            }
-            work();
-        });
-    }
-
-    /// Changes the packing so that components have at least so many bits.
-    pub(crate) fn make_room(&self, bits: &[u32]) -> Result<(), Full> {
-        let old = Arc::clone(&self.read_task().layout);
-        let new: Vec<u32> = old.bits().zip(bits).map(|(a, &b)| a.max(b)).collect();
-        if old.bits().eq(new.iter().copied()) {
-            return Ok(());
-        }
-        self.repack(Layout::new(&new))
-    }
-
     /// Forgets all states.
     pub(crate) fn forget(&self) {
         let layout = Arc::clone(&self.read_task().layout);
@@ -969,24 +874,5 @@ impl<'a, S: Space> Engine<'a, S> {
         for count in [&self.states, &self.expanded, &self.transitions] {
             count.store(0, Relaxed);
         }
-    }
-
-    fn repack(&self, layout: Layout) -> Result<(), Full> {
-        let layout = Arc::new(layout);
-        let full = AtomicBool::new(false);
-        self.for_each_shard(|shard| {
-            if !full.load(Relaxed) && shard.repack(&layout, &self.budget).is_err() {
-                full.store(true, Relaxed);
-            }
-        });
-        if full.into_inner() {
-            self.stop(Reason::Memory);
-            return Err(Full);
-        }
-        self.task
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .layout = layout;
-        Ok(())
     }
 }
