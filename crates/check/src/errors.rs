@@ -115,7 +115,9 @@ fn values_can(op: &Op) -> bool {
         Op::Assign(_, value) | Op::Assume(value) => value_can(value),
         Op::Store { value, .. } | Op::Wait { value, .. } => value_can(value),
         Op::Rmw { action, .. } => match action {
-            RmwAction::CompareAndSwap { expected, desired }
+            RmwAction::CompareAndSwap {
+                expected, desired, ..
+            }
             | RmwAction::BlockingCompareAndSwap { expected, desired } => {
                 value_can(expected) || value_can(desired)
             }

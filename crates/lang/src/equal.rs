@@ -326,13 +326,19 @@ impl Comparison<'_> {
                         RmwAction::CompareAndSwap {
                             expected: e,
                             desired: d,
+                            failure: o,
                         },
                         RmwAction::CompareAndSwap {
                             expected: f,
                             desired: g,
+                            failure: p,
                         },
-                    )
-                    | (
+                    ) => {
+                        same(o == p)?;
+                        self.expr(thread, e, f)?;
+                        self.expr(thread, d, g)
+                    }
+                    (
                         RmwAction::BlockingCompareAndSwap {
                             expected: e,
                             desired: d,

@@ -253,7 +253,9 @@ impl Op {
             Op::Assign(_, value) | Op::Assume(value) | Op::Assert(value) => operands.push(value),
             Op::Store { value, .. } | Op::Wait { value, .. } => operands.push(value),
             Op::Rmw { action, .. } => match action {
-                RmwAction::CompareAndSwap { expected, desired }
+                RmwAction::CompareAndSwap {
+                    expected, desired, ..
+                }
                 | RmwAction::BlockingCompareAndSwap { expected, desired } => {
                     operands.extend([expected, desired]);
                 }
@@ -298,11 +300,15 @@ impl Op {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RmwAction {
     /// `cas`: writes `desired` if `expected` was read, and is a load otherwise.
+    ///
+    /// One that may fail for no reason (`compare_exchange_weak`) is a choice between this and a load with the order `failure`.
     CompareAndSwap {
         /// What must be there.
         expected: RegisterExpr,
         /// What is written.
         desired: RegisterExpr,
+        /// The order of the load that it is where it fails: as written, or [`Order::without_release`] of its order.
+        failure: Order,
     },
     /// `bcas`: waits for `expected` and writes `desired`.
     BlockingCompareAndSwap {
@@ -342,6 +348,8 @@ pub enum Address<A> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Order {
+    /// A plain access, which races with every other one that it is not ordered with. Accesses of a [`Location::nonatomic`] location are plain, whatever their order says.
+    NonAtomic,
     Relaxed,
     Acquire,
     Release,
@@ -353,11 +361,31 @@ impl Order {
     /// How it is written.
     pub fn name(self) -> &'static str {
         match self {
+            Order::NonAtomic => "nonatomic",
             Order::Relaxed => "relaxed",
             Order::Acquire => "acquire",
             Order::Release => "release",
             Order::AcqRel => "acqrel",
             Order::SeqCst => "seqcst",
+        }
+    }
+
+    /// Whether a read or a fence with this order acquires.
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Whether a write or a fence with this order releases.
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// The order of the load that a failed `cas` with this order is, where nothing else is said.
+    pub fn without_release(self) -> Order {
+        match self {
+            Order::Release => Order::Relaxed,
+            Order::AcqRel => Order::Acquire,
+            order => order,
         }
     }
 }

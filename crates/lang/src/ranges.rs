@@ -287,7 +287,9 @@ fn bounds(program: &Program) -> Vec<i128> {
             Op::Assign(_, e) | Op::Assume(e) | Op::Assert(e) => add(e),
             Op::Store { value, .. } | Op::Wait { value, .. } => add(value),
             Op::Rmw { action, .. } => match action {
-                RmwAction::CompareAndSwap { expected, desired }
+                RmwAction::CompareAndSwap {
+                    expected, desired, ..
+                }
                 | RmwAction::BlockingCompareAndSwap { expected, desired } => {
                     add(expected);
                     add(desired);

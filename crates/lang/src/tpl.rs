@@ -601,6 +601,10 @@ impl<'a> Parser<'a> {
             "CAS" => RmwAction::CompareAndSwap {
                 expected: next(),
                 desired: next(),
+                failure: match orders[..] {
+                    [read, _] => read,
+                    _ => rmw_order(&orders).without_release(),
+                },
             },
             _ => RmwAction::BlockingCompareAndSwap {
                 expected: next(),
@@ -824,17 +828,13 @@ fn rmw_order(orders: &[Order]) -> Order {
     match *orders {
         [] => Order::AcqRel,
         [both] => both,
-        [read, write, ..] => {
-            let acquires = matches!(read, Order::Acquire | Order::AcqRel | Order::SeqCst);
-            let releases = matches!(write, Order::Release | Order::AcqRel | Order::SeqCst);
-            match (acquires, releases) {
-                _ if read == Order::SeqCst && write == Order::SeqCst => Order::SeqCst,
-                (true, true) => Order::AcqRel,
-                (true, false) => Order::Acquire,
-                (false, true) => Order::Release,
-                (false, false) => Order::Relaxed,
-            }
-        }
+        [read, write, ..] => match (read.acquires(), write.releases()) {
+            _ if read == Order::SeqCst && write == Order::SeqCst => Order::SeqCst,
+            (true, true) => Order::AcqRel,
+            (true, false) => Order::Acquire,
+            (false, true) => Order::Release,
+            (false, false) => Order::Relaxed,
+        },
     }
 }
 

@@ -240,7 +240,9 @@ impl<'p> Code<'p> {
             } => {
                 let location = self.locate(local, address)?;
                 let action = match action {
-                    RmwAction::CompareAndSwap { expected, desired } => Action::CompareAndSwap {
+                    RmwAction::CompareAndSwap {
+                        expected, desired, ..
+                    } => Action::CompareAndSwap {
                         expected: eval(expected)?,
                         desired: domain.reduce(eval(desired)?),
                     },

@@ -273,7 +273,9 @@ pub(crate) fn access_of(
         } => ActionKind::Rmw {
             location: atomic_only(locate(program, address, registers)?, false)?,
             update: match action {
-                RmwAction::CompareAndSwap { expected, desired } => Update::CompareAndSwap {
+                RmwAction::CompareAndSwap {
+                    expected, desired, ..
+                } => Update::CompareAndSwap {
                     expected: evaluate(expected, domain, registers)?,
                     desired: stored(desired)?,
                 },

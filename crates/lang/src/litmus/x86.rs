@@ -350,6 +350,7 @@ impl Column {
                 let action = RmwAction::CompareAndSwap {
                     expected: Expr::Atom(accumulator),
                     desired,
+                    failure: Order::Acquire,
                 };
                 self.rmw(Some(scratch), address, action, span);
                 self.compare(Expr::Atom(scratch), Expr::Atom(accumulator), span);

@@ -169,7 +169,9 @@ pub fn instruction(program: &Program, thread: &Thread, transition: &Transition) 
             };
             let place = place(address);
             let call = match action {
-                RmwAction::CompareAndSwap { expected, desired } => {
+                RmwAction::CompareAndSwap {
+                    expected, desired, ..
+                } => {
                     format!("cas({place}, {}, {})", expr(expected), expr(desired))
                 }
                 RmwAction::BlockingCompareAndSwap { expected, desired } => {

@@ -285,8 +285,23 @@ impl<'p> Printer<'p> {
                 order,
             } => {
                 let (function, arguments) = match action {
-                    RmwAction::CompareAndSwap { expected, desired } => {
-                        ("cas", format!("{}, {}", value(expected), value(desired)))
+                    RmwAction::CompareAndSwap {
+                        expected,
+                        desired,
+                        failure,
+                    } => {
+                        let arguments = format!("{}, {}", value(expected), value(desired));
+                        match *failure == order.without_release() {
+                            true => ("cas", arguments),
+                            false => {
+                                let place = self.place(address, &mut atom);
+                                let orders = format!("{}, {}", order.name(), failure.name());
+                                return format!(
+                                    "{}cas({place}, {arguments}, {orders})",
+                                    into(register)
+                                );
+                            }
+                        }
                     }
                     RmwAction::BlockingCompareAndSwap { expected, desired } => {
                         ("bcas", format!("{}, {}", value(expected), value(desired)))

@@ -186,11 +186,8 @@ impl Printer<'_> {
         let to = self.state(thread.behind_jumps(transition.to));
         match &transition.op {
             Op::Jump => {}
-            Op::Skip
-            | Op::Fence(Order::Relaxed | Order::Acquire | Order::Release | Order::AcqRel) => {
-                self.line(&from, &to, "noop");
-            }
             Op::Fence(Order::SeqCst) => self.line(&from, &to, "mfence"),
+            Op::Skip | Op::Fence(_) => self.line(&from, &to, "noop"),
             Op::AtomicBegin => self.line(&from, &to, "lock"),
             Op::AtomicEnd => self.line(&from, &to, "unlock"),
             Op::Assign(register, value) => {
@@ -271,7 +268,9 @@ impl Printer<'_> {
                         .to_string(),
                 );
             }
-            RmwAction::CompareAndSwap { expected, desired } => {
+            RmwAction::CompareAndSwap {
+                expected, desired, ..
+            } => {
                 let expected = self.expr(expected)?;
                 let desired = self.expr(desired)?;
                 let found = self.step(&read, &format!("check == {old} {expected}"));

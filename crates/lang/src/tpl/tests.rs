@@ -93,7 +93,8 @@ fn accesses() {
                 Some(R),
                 RmwAction::CompareAndSwap {
                     expected: zero(),
-                    desired: one()
+                    desired: one(),
+                    failure: Order::Acquire
                 },
                 Order::AcqRel
             ),

@@ -324,7 +324,9 @@ impl<'p> TsoRun<'p> {
                 let location = locate(program, address, registers)?;
                 let read = self.memory[location.index()];
                 let written = match action {
-                    RmwAction::CompareAndSwap { expected, desired } => {
+                    RmwAction::CompareAndSwap {
+                        expected, desired, ..
+                    } => {
                         let desired = value_of(desired)?;
                         (value_of(expected)? == read).then_some(desired)
                     }

@@ -181,7 +181,11 @@ impl<'a> Function<'_, 'a, '_> {
         span: Span,
     ) -> RegisterExpr {
         let expected = Expr::Atom(local);
-        let action = RmwAction::CompareAndSwap { expected, desired };
+        let action = RmwAction::CompareAndSwap {
+            expected,
+            desired,
+            failure: order.without_release(),
+        };
         let found = self.rmw(pointer, action, order, span);
         let success = self.builder.register(None, span);
         let same = Expr::binary(BinaryOp::Equal, found.clone(), Expr::Atom(local));
@@ -212,6 +216,7 @@ impl<'a> Function<'_, 'a, '_> {
         let action = RmwAction::CompareAndSwap {
             expected: Expr::Atom(wanted),
             desired,
+            failure: order.without_release(),
         };
         let found = self.rmw(pointer, action, order, span);
         let success = self.builder.register(None, span);

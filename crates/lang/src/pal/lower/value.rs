@@ -373,10 +373,12 @@ impl<'a> Body<'_, 'a, '_> {
                     return Some(Expr::Const(0));
                 };
                 let second = values.next();
+                let order = order.unwrap_or(Order::AcqRel);
                 let action = match (function, second) {
                     (Rmw::Cas, Some(desired)) => RmwAction::CompareAndSwap {
                         expected: first,
                         desired,
+                        failure: order.without_release(),
                     },
                     (Rmw::Bcas, Some(desired)) => RmwAction::BlockingCompareAndSwap {
                         expected: first,
@@ -386,7 +388,6 @@ impl<'a> Body<'_, 'a, '_> {
                     _ => RmwAction::Exchange(first),
                 };
                 let register = self.result_register(target, wanted, span);
-                let order = order.unwrap_or(Order::AcqRel);
                 self.emit(
                     Op::Rmw {
                         register,

@@ -137,7 +137,9 @@ impl<'a, 'p> Before<'a, 'p> {
                         known(self.reduced(desired))?
                     }
                     RmwAction::Exchange(value) => known(self.reduced(value))?,
-                    RmwAction::CompareAndSwap { expected, desired } => {
+                    RmwAction::CompareAndSwap {
+                        expected, desired, ..
+                    } => {
                         let expected = known(self.expr(expected))?;
                         let desired = known(self.reduced(desired))?;
                         match (&old, expected, desired) {

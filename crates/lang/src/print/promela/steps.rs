@@ -136,9 +136,9 @@ fn is_transient(thread: &Thread, point: PointId, visible: &Visible<'_>) -> bool 
                 && register.as_ref().is_none_or(hidden)
                 && is_plain(address)
                 && match action {
-                    RmwAction::CompareAndSwap { expected, desired } => {
-                        goes_well(expected) && goes_well(desired)
-                    }
+                    RmwAction::CompareAndSwap {
+                        expected, desired, ..
+                    } => goes_well(expected) && goes_well(desired),
                     RmwAction::BlockingCompareAndSwap { .. } => false,
                     RmwAction::Fetch(op, operand) => !can_fail(*op) && goes_well(operand),
                     RmwAction::Exchange(value) => goes_well(value),

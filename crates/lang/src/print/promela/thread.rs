@@ -444,7 +444,9 @@ impl Proctype {
                 conditions.push(well(model, value)?)
             }
             Op::Rmw { action, .. } => match action {
-                RmwAction::CompareAndSwap { expected, desired }
+                RmwAction::CompareAndSwap {
+                    expected, desired, ..
+                }
                 | RmwAction::BlockingCompareAndSwap { expected, desired } => {
                     conditions.push(well(model, expected)?);
                     conditions.push(well(model, desired)?);
@@ -599,7 +601,9 @@ impl Proctype {
             reads_register |= register.as_ref().is_some_and(|(id, _)| *id == r);
         });
         let write = match action {
-            RmwAction::CompareAndSwap { expected, desired } => {
+            RmwAction::CompareAndSwap {
+                expected, desired, ..
+            } => {
                 let expected = self.expr(model, expected)?.text;
                 let desired = self.reduced(model, desired)?.text;
                 format!("if :: ({target} == {expected}) -> {target} = {desired} :: else fi")
