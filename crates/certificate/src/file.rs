@@ -77,7 +77,7 @@ impl Claim {
     pub fn new(model: Model, criterion: Criterion) -> Claim {
         let proof = match (model, criterion) {
             (Model::Tso, Criterion::Robust | Criterion::Safe) => Proof::Attacks,
-            (Model::Ra, _) => Proof::Monitors,
+            (Model::Ra | Model::C20 | Model::Rc11, _) => Proof::Monitors,
             _ => Proof::States,
         };
         Claim {
@@ -117,13 +117,14 @@ impl Claim {
         let [model, criterion, locations, orders, proof] = lines else {
             return None;
         };
-        let models = [Model::Sc, Model::Tso, Model::Ra];
+        let models = Model::ALL;
         let criteria = [
             Criterion::Safe,
             Criterion::Drf,
             Criterion::Trf,
             Criterion::Robust,
             Criterion::Persistent,
+            Criterion::Observational,
         ];
         let model = model.strip_prefix("model ")?;
         let criterion = criterion.strip_prefix("criterion ")?;

@@ -23,8 +23,11 @@ pub fn complaint(model: Model, criterion: Criterion) -> Option<String> {
         criterion.name(),
         model.name()
     );
-    for model in [Model::Sc, Model::Tso, Model::Ra] {
+    for model in Model::ALL {
         let names: Vec<&str> = criteria(model).iter().map(|c| c.name()).collect();
+        if names.is_empty() {
+            continue;
+        }
         text.push_str(&format!(
             "\n  --model {:3}  --criterion {}",
             model.name(),

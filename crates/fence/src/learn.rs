@@ -38,7 +38,7 @@ pub(crate) fn learn(
         (Model::Sc, Criterion::Safe | Criterion::Drf) => Some(vec![Clause::default()]),
         (Model::Tso, Criterion::Safe) => lesson.delayed_stores().map(|clause| vec![clause]),
         (Model::Ra, Criterion::Robust) => lesson.release_acquire(),
-        (Model::Ra, _) => None,
+        (Model::Ra | Model::C20 | Model::Rc11, _) => None,
         (Model::Sc | Model::Tso, _) => lesson.delayed_store().map(|clause| vec![clause]),
     };
     let mut clauses = clauses.unwrap_or_default();

@@ -380,6 +380,12 @@ impl Order {
         matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
     }
 
+    /// Whether it says no more than nothing would, where `default` stands for an order that was not written: then the access may go to a
+    /// [`Location::nonatomic`] location.
+    pub fn is_plain(self, default: Order) -> bool {
+        self == default || self == Order::NonAtomic
+    }
+
     /// The order of the load that a failed `cas` with this order is, where nothing else is said.
     pub fn without_release(self) -> Order {
         match self {

@@ -1,8 +1,9 @@
-//! The memory models themselves, as plain small-step machines: SC, TSO, RA; and the form of witnesses.
+//! The memory models themselves, as plain small-step machines: SC, TSO, RA, C++20; and the form of witnesses.
 //!
 //! Nothing here is clever: these machines are what searches are judged by. Each implements [`Machine`]: an initial state, and all steps of
 //! a state with the states that they lead to.
 
+pub mod c20;
 pub mod machine;
 pub mod ra;
 pub mod ra_accepts;
@@ -12,6 +13,7 @@ pub mod thread;
 pub mod tso;
 pub mod witness;
 
+pub use c20::C20Graph;
 pub use machine::{ENDLESS, Machine, Step, StepKind, never_is_true};
 pub use ra::Ra;
 pub use ra_graph::RaGraph;

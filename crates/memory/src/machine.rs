@@ -2,7 +2,7 @@
 
 use crate::thread::{Action, Code, Local, Outcome, Request};
 use palisade_lang::{
-    CopyRef, Expr, LabelRef, LocationId, Never, ProgramError, RegisterId, Relation, Span,
+    CopyRef, Expr, LabelRef, LocationId, Never, Op, ProgramError, RegisterId, Relation, Span,
     StateAtom, Transition, Value,
 };
 use std::collections::HashSet;
@@ -38,6 +38,11 @@ pub trait Machine {
 
     /// The same, to change it.
     fn locals_mut<'s>(&self, state: &'s mut Self::State) -> &'s mut [Local];
+
+    /// Whether fences that are weaker than `seqcst` are steps of their own kind, and not local ones.
+    fn knows_weak_fences(&self) -> bool {
+        false
+    }
 
     /// About how many bytes a state's memory takes.
     fn bytes_of_memory(&self, state: &Self::State) -> usize;
@@ -131,6 +136,10 @@ pub(crate) fn executed<M: Machine>(
             local,
             atomic,
         };
+        if matches!(transition.op, Op::Fence(_)) && machine.knows_weak_fences() {
+            access(&at, Request::Fence, &mut steps);
+            continue;
+        }
         match code.request(thread, local, transition) {
             Err(error) => steps.push(at.stopped(error)),
             Ok(Request::Blocked) => {}
@@ -148,7 +157,7 @@ pub(crate) struct At<'a, M: Machine> {
     pub(crate) thread: usize,
     /// Its index in the thread's transitions.
     pub(crate) index: usize,
-    transition: &'a Transition,
+    pub(crate) transition: &'a Transition,
     local: &'a Local,
     /// Whether it is inside an `atomic` block.
     pub(crate) atomic: bool,

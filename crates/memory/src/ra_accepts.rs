@@ -33,13 +33,29 @@ pub fn refusal(program: &Program) -> Option<Refused> {
     })
 }
 
+/// The first `atomic` block that is no read-modify-write of one location (see [`refusal`]), if there is one.
+pub fn block_refusal(program: &Program) -> Option<Refused> {
+    program.threads.iter().find_map(|thread| {
+        let mut begins = thread.transitions.iter();
+        begins.find_map(|transition| match transition.op {
+            Op::AtomicBegin => wrong_block(program, thread, transition),
+            _ => None,
+        })
+    })
+}
+
+/// The order of an access, and the one that it has if none is written.
+pub(crate) fn order_and_default(op: &Op) -> Option<(Order, Order)> {
+    match op {
+        Op::Load { order, .. } | Op::Wait { order, .. } => Some((*order, Order::Acquire)),
+        Op::Store { order, .. } => Some((*order, Order::Release)),
+        Op::Rmw { order, .. } => Some((*order, Order::AcqRel)),
+        _ => None,
+    }
+}
+
 fn wrong_order(program: &Program, transition: &Transition) -> Option<Refused> {
-    let (order, default) = match &transition.op {
-        Op::Load { order, .. } | Op::Wait { order, .. } => (*order, Order::Acquire),
-        Op::Store { order, .. } => (*order, Order::Release),
-        Op::Rmw { order, .. } => (*order, Order::AcqRel),
-        _ => return None,
-    };
+    let (order, default) = order_and_default(&transition.op)?;
     (order != default).then(|| Refused {
         message: format!(
             "`{}` has the order {}: release/acquire knows only {} here; SC and TSO know all orders",

@@ -215,7 +215,8 @@ impl<'p> Code<'p> {
                 address,
                 order,
             } => Request::Load {
-                location: self.plain(self.locate(local, address)?, *order == Order::Acquire)?,
+                location: self
+                    .plain(self.locate(local, address)?, order.is_plain(Order::Acquire))?,
                 register: Some(*register),
                 condition: None,
             },
@@ -227,7 +228,7 @@ impl<'p> Code<'p> {
                 let location = self.locate(local, address)?;
                 let value = domain.reduce(eval(value)?);
                 Request::Store {
-                    location: self.plain(location, *order == Order::Release)?,
+                    location: self.plain(location, order.is_plain(Order::Release))?,
                     value,
                     seqcst: *order == Order::SeqCst,
                 }

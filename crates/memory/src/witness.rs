@@ -12,6 +12,10 @@ pub enum Model {
     Tso,
     /// Release/acquire.
     Ra,
+    /// The atomics of C++20 and Rust, without load buffering.
+    C20,
+    /// The same with the rule that RC11 has for sequentially consistent accesses.
+    Rc11,
 }
 
 /// A criterion that can be decided.
@@ -24,19 +28,26 @@ pub enum Criterion {
     Drf,
     /// Triangular-race freedom.
     Trf,
-    /// The same happens-before (TSO) or execution graphs (RA) as under SC.
+    /// The same happens-before (TSO) or execution graphs (RA, C++20) as under SC.
     Robust,
     /// The same program orders and store orders as under SC.
     Persistent,
+    /// Nothing that is used differs from what SC shows: a stale value that is read and not used does no harm (Margalit and Lahav 2021).
+    Observational,
 }
 
 impl Model {
+    /// All models, in the order in which they are listed for people.
+    pub const ALL: [Model; 5] = [Model::Sc, Model::Tso, Model::Ra, Model::C20, Model::Rc11];
+
     /// As on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Model::Sc => "sc",
             Model::Tso => "tso",
             Model::Ra => "ra",
+            Model::C20 => "c20",
+            Model::Rc11 => "rc11",
         }
     }
 }
@@ -50,6 +61,7 @@ impl Criterion {
             Criterion::Trf => "trf",
             Criterion::Robust => "robust",
             Criterion::Persistent => "persistent",
+            Criterion::Observational => "observational",
         }
     }
 }

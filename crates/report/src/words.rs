@@ -9,6 +9,8 @@ pub fn model(model: Model) -> &'static str {
         Model::Sc => "sequential consistency",
         Model::Tso => "TSO",
         Model::Ra => "release/acquire",
+        Model::C20 => "C++20",
+        Model::Rc11 => "RC11",
     }
 }
 
@@ -21,13 +23,14 @@ pub fn holds(model: Model, criterion: Criterion) -> String {
         Criterion::Trf => "free of triangular races".to_owned(),
         Criterion::Robust => format!("robust against {name}"),
         Criterion::Persistent => format!("persistent under {name}"),
+        Criterion::Observational => format!("observationally robust against {name}"),
     }
 }
 
 /// What a program is that violates the criterion.
 pub fn violated(model: Model, criterion: Criterion) -> String {
     match criterion {
-        Criterion::Safe | Criterion::Robust | Criterion::Persistent => {
+        Criterion::Safe | Criterion::Robust | Criterion::Persistent | Criterion::Observational => {
             format!("not {}", holds(model, criterion))
         }
         Criterion::Drf => "has a data race".to_owned(),

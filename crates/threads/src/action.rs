@@ -237,7 +237,7 @@ pub(crate) fn access_of(
         Op::Load { address, order, .. } => ActionKind::Load {
             location: atomic_only(
                 locate(program, address, registers)?,
-                *order == Order::Acquire,
+                order.is_plain(Order::Acquire),
             )?,
             order: *order,
         },
@@ -248,7 +248,7 @@ pub(crate) fn access_of(
         } => ActionKind::Store {
             location: atomic_only(
                 locate(program, address, registers)?,
-                *order == Order::Release,
+                order.is_plain(Order::Release),
             )?,
             value: stored(value)?,
             order: *order,

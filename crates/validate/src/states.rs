@@ -62,6 +62,7 @@ pub fn states(program: &Program, witness: &Witness) -> Option<States> {
             let machine = Ra::new(&program).ok()?;
             Some(follow(&machine, &program, witness, of_ra))
         }
+        Model::C20 | Model::Rc11 => None,
     }
 }
 

@@ -1,0 +1,18 @@
+//! The memory model of C++20 and Rust (`c20`), and the same with RC11's rule for sequentially consistent accesses (`rc11`).
+//!
+//! - [`graph`]: execution graphs, whose events have orders.
+//! - [`definition`]: which of them the models have, written as relations ([`relation`]).
+//! - [`machine`]: a builder of execution graphs as a [`crate::Machine`].
+
+pub mod definition;
+pub mod graph;
+pub mod machine;
+pub mod relation;
+
+#[cfg(test)]
+mod tests;
+
+pub use definition::{Relations, consistent, is_sc, races};
+pub use graph::{Event, EventId, Graph, Write};
+pub use machine::{C20Graph, State, refusal};
+pub use relation::{Relation, Set};
