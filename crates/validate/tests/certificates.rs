@@ -86,7 +86,7 @@ fn shape(question: Question) -> Shape {
         (Model::Sc, _) => Shape::SC,
         (Model::Tso, Criterion::Safe) => Shape::TSO_REACH,
         (Model::Tso, _) => Shape::TSO,
-        (Model::Ra, _) => Shape::RA,
+        (Model::Ra | Model::C20 | Model::Rc11, _) => Shape::RA,
     }
 }
 
