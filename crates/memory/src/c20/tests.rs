@@ -120,8 +120,9 @@ fn message_passing() {
                  thread b {{ if f.load({load}) == 1 {{ {after} let r = d.DLOAD; seen: skip; if r == 0 {{ stale: skip; }} }} }}
                  never b@stale;"
             );
-            let allowed = !((store == "release" || !before.is_empty())
-                && (load == "acquire" || !after.is_empty()));
+            let published = store == "release" || !before.is_empty();
+            let taken = load == "acquire" || !after.is_empty();
+            let allowed = !(published && taken);
             let atomic = body
                 .replace("DSTORE", "store(1, relaxed)")
                 .replace("DLOAD", "load(relaxed)");
