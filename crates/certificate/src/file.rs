@@ -184,7 +184,7 @@ fn hash(program: &Program, claim: Claim) -> String {
     let mut hash = Sha256::new();
     hash.update(claim.to_text());
     hash.update(format!("{:?} {:?}\n", program.language, program.domain));
-    hash.update(program.source.text());
+    hash.update(program.source.whole_text());
     let digest = hash.finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

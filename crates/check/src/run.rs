@@ -254,6 +254,7 @@ pub fn event_at(
         location: location.map(|l| program.location(l).name.clone()),
         value: None,
         read: None,
+        file: program.source.included_at(span.start).map(str::to_owned),
         line: place.line,
         column: place.column,
         issue: None,

@@ -276,7 +276,7 @@ impl<'a> Weave<'a> {
                 .iter()
                 .enumerate()
                 // Anything but a plain access to a `nonatomic` location is an error.
-                .filter(|(_, location)| !location.nonatomic || is_plain(op))
+                .filter(|(_, location)| !location.nonatomic || op.is_plain())
                 .map(|(index, location)| Reached {
                     guard: Some(Op::Assume(Expr::binary(
                         BinaryOp::Equal,
@@ -357,12 +357,4 @@ pub(crate) fn with_address(op: &Op, to: &Address<RegisterId>) -> Op {
         _ => {}
     }
     op
-}
-
-fn is_plain(op: &Op) -> bool {
-    match op {
-        Op::Load { order, .. } => *order == Order::Acquire,
-        Op::Store { order, .. } => *order == Order::Release,
-        _ => false,
-    }
 }

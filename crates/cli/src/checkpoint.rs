@@ -113,7 +113,7 @@ fn cannot_be_written(path: &Path, error: &std::io::Error) -> String {
 /// What stands before everything else: one line after the other.
 fn header(program: &Program, question: &str) -> [String; 4] {
     let mut hash = Sha256::new();
-    hash.update(program.source.text().as_bytes());
+    hash.update(program.source.whole_text().as_bytes());
     hash.update(format!("{:?} {:?}", program.language, program.domain));
     let hash = hash.finalize();
     let program: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();

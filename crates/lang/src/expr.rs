@@ -66,6 +66,10 @@ pub enum BinaryOp {
     BitOr,
     And,
     Or,
+    /// The smaller operand. In a read-modify-write only ([`crate::RmwAction::Fetch`]): no language has an operator for it.
+    Min,
+    /// The larger operand, in the same way.
+    Max,
 }
 
 /// The relations that `wait` knows.
@@ -139,6 +143,8 @@ impl BinaryOp {
             BinaryOp::BitOr => "|",
             BinaryOp::And => "&&",
             BinaryOp::Or => "||",
+            BinaryOp::Min => "min",
+            BinaryOp::Max => "max",
         }
     }
 
@@ -155,6 +161,7 @@ impl BinaryOp {
             BinaryOp::BitOr => 3,
             BinaryOp::And => 2,
             BinaryOp::Or => 1,
+            BinaryOp::Min | BinaryOp::Max => 11,
         }
     }
 }
@@ -263,6 +270,8 @@ impl Domain {
             BinaryOp::BitOr => left | right,
             BinaryOp::And => (left != 0 && right != 0) as Value,
             BinaryOp::Or => (left != 0 || right != 0) as Value,
+            BinaryOp::Min => left.min(right),
+            BinaryOp::Max => left.max(right),
         };
         Ok(self.reduce(result))
     }

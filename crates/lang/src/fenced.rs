@@ -19,7 +19,7 @@ pub fn repaired_text(program: &Program, repairs: &[Repair]) -> Result<String, St
     if program.language == Language::Trencher {
         repair_automata(program, repairs, &mut edits)?;
         edits.sort_by_key(|edit| (edit.at, edit.order));
-        return Ok(apply(program.source.text(), &edits));
+        return applied(program, &edits);
     }
     for repair in repairs {
         match *repair {
@@ -45,12 +45,25 @@ pub fn repaired_text(program: &Program, repairs: &[Repair]) -> Result<String, St
         }
     }
     edits.sort_by_key(|edit| (edit.at, edit.order));
-    Ok(apply(program.source.text(), &edits))
+    applied(program, &edits)
+}
+
+/// The first file with these changes. Others are included by more programs than this one: they are not changed.
+fn applied(program: &Program, edits: &[Edit]) -> Result<String, String> {
+    let text = program.source.text();
+    let other = edits.iter().find(|edit| edit.at > text.len());
+    if let Some(edit) = other {
+        let place = program.source.place(edit.at as u32);
+        return Err(format!(
+            "{place} is in an included file, which is not changed"
+        ));
+    }
+    Ok(apply(text, edits))
 }
 
 /// The program's text without these fences: what [`Program::without_fences`] does to the program, done to its text.
 pub fn text_without_fences(program: &Program, fences: &[Span]) -> Result<String, String> {
-    let text = program.source.text();
+    let text = program.source.whole_text();
     let mut edits = Vec::new();
     for &span in fences {
         let (start, end) = (span.start as usize, span.end as usize);
@@ -79,7 +92,7 @@ pub fn text_without_fences(program: &Program, fences: &[Span]) -> Result<String,
         });
     }
     edits.sort_by_key(|edit| (edit.at, edit.order));
-    Ok(apply(text, &edits))
+    applied(program, &edits)
 }
 
 /// Takes a statement out, with its line if nothing else is in it.
@@ -160,7 +173,7 @@ fn statement_before(text: &str, at: usize, statement: &str) -> Edit {
 }
 
 fn before_statement(program: &Program, span: Span) -> Edit {
-    let text = program.source.text();
+    let text = program.source.whole_text();
     let bare = span.start as usize;
     let (labels, start) = labels_before(program, bare);
     if labels.iter().any(|label| has_goto(text, label)) {
@@ -171,7 +184,7 @@ fn before_statement(program: &Program, span: Span) -> Edit {
 
 /// The labels of the statement that begins at `bare`, and where the first of them stands.
 fn labels_before(program: &Program, bare: usize) -> (Vec<&str>, usize) {
-    let text = program.source.text();
+    let text = program.source.whole_text();
     let mut labels = Vec::new();
     let mut start = bare;
     let belongs = |span: Span, start: usize| {
@@ -189,7 +202,7 @@ fn labels_before(program: &Program, bare: usize) -> (Vec<&str>, usize) {
 }
 
 fn at_block_end(program: &Program, close: Span) -> Edit {
-    let text = program.source.text();
+    let text = program.source.whole_text();
     let at = close.start as usize;
     match indentation(text, at) {
         Some(blanks) => insertion(at, format!("  fence;{}{blanks}", line_end(text))),
@@ -237,7 +250,7 @@ fn repair_automata(
     repairs: &[Repair],
     edits: &mut Vec<Edit>,
 ) -> Result<(), String> {
-    let text = program.source.text();
+    let text = program.source.whole_text();
     let unknown = || "an automaton without names of states cannot be written back".to_owned();
     for (index, thread) in program.threads.iter().enumerate() {
         let mut taken: Vec<String> = (thread.points.iter())

@@ -32,4 +32,4 @@ pub use program::{
     RegisterExpr, RegisterId, RmwAction, StateAtom, Thread, ThreadId, Transition,
 };
 pub use repair::{Repair, Site};
-pub use source::{Diagnostic, LineColumn, Severity, Source, Span};
+pub use source::{Diagnostic, LineColumn, Severity, Source, SourceFile, Span};

@@ -279,6 +279,15 @@ impl Op {
         }
     }
 
+    /// Whether it is a load or a store such as a `nonatomic` location takes: one without an order of its own.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Op::Load { order, .. } => order.is_plain(Order::Acquire),
+            Op::Store { order, .. } => order.is_plain(Order::Release),
+            _ => false,
+        }
+    }
+
     /// Calls `visit` for every register that is read.
     pub fn for_each_register(&self, visit: &mut impl FnMut(RegisterId)) {
         for operand in self.operands() {

@@ -573,6 +573,8 @@ pub(crate) fn binary(op: BinaryOp, left: Range, right: Range) -> Range {
             (0, (largest + 1).next_power_of_two() as i128 - 1)
         }
         BinaryOp::BitOr | BinaryOp::BitXor => ALL,
+        BinaryOp::Min => (left.0.min(right.0), left.1.min(right.1)),
+        BinaryOp::Max => (left.0.max(right.0), left.1.max(right.1)),
         BinaryOp::And => match (unary(UnaryOp::Not, left), unary(UnaryOp::Not, right)) {
             ((1, 1), _) | (_, (1, 1)) => (0, 0),
             ((0, 0), (0, 0)) => (1, 1),

@@ -7,7 +7,7 @@ use crate::parse::{ParseOptions, parse};
 use crate::program::{
     Language, Op, Order, PlaceId, Point, PointId, Program, RmwAction, Thread, ThreadId, Transition,
 };
-use crate::source::{Source, Span};
+use crate::source::Span;
 
 /// A change of the program.
 ///
@@ -201,7 +201,7 @@ impl Program {
             language: Some(self.language),
             domain: self.domain.size(),
         };
-        parse(&Source::new(self.source.name(), text), &options)
+        parse(&self.source.with_text(text), &options)
             .is_ok_and(|again| same_program(&self.repaired(&[repair]), &again.program).is_ok())
     }
 }

@@ -55,7 +55,14 @@ pub(crate) fn order_and_default(op: &Op) -> Option<(Order, Order)> {
 }
 
 fn wrong_order(program: &Program, transition: &Transition) -> Option<Refused> {
-    let (order, default) = order_and_default(&transition.op)?;
+    let (order, default) = match &transition.op {
+        Op::Rmw {
+            action: RmwAction::CompareAndSwap { failure, .. },
+            order: Order::AcqRel,
+            ..
+        } => (*failure, Order::Acquire),
+        op => order_and_default(op)?,
+    };
     (order != default).then(|| Refused {
         message: format!(
             "`{}` has the order {}: release/acquire knows only {} here; SC and TSO know all orders",
@@ -247,6 +254,14 @@ pub fn with_seqcst_fences(program: &Program) -> Program {
                 continue;
             }
             *order = default;
+            if let Op::Rmw {
+                action: RmwAction::CompareAndSwap { failure, .. },
+                ..
+            } = &mut transition.op
+                && *failure == Order::SeqCst
+            {
+                *failure = Order::Acquire;
+            }
             let before = PointId(thread.points.len() as u32);
             let after = PointId(before.0 + 1);
             transition.from = before;

@@ -211,12 +211,9 @@ impl<'p> Code<'p> {
                 goes_on()
             }
             Op::Load {
-                register,
-                address,
-                order,
+                register, address, ..
             } => Request::Load {
-                location: self
-                    .plain(self.locate(local, address)?, order.is_plain(Order::Acquire))?,
+                location: self.plain(self.locate(local, address)?, transition.op.is_plain())?,
                 register: Some(*register),
                 condition: None,
             },
@@ -228,7 +225,7 @@ impl<'p> Code<'p> {
                 let location = self.locate(local, address)?;
                 let value = domain.reduce(eval(value)?);
                 Request::Store {
-                    location: self.plain(location, order.is_plain(Order::Release))?,
+                    location: self.plain(location, transition.op.is_plain())?,
                     value,
                     seqcst: *order == Order::SeqCst,
                 }

@@ -120,6 +120,9 @@ pub struct Event {
     /// For `rmw`: the value read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<i64>,
+    /// The file that the instruction stands in, where the program has several and it is not the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Where the instruction stands in the source: line from 1 …
     pub line: u32,
     /// … and column from 1.

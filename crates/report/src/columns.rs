@@ -2,7 +2,7 @@
 
 use crate::look::{Look, Tone, cut, harmless, pad, width};
 use crate::words;
-use palisade_lang::{Language, PlaceKind, Program, Span};
+use palisade_lang::{Language, LineColumn, PlaceKind, Program, Span};
 use palisade_memory::{Event, EventKind, EventRef, PatternKind, Witness};
 use std::collections::BTreeSet;
 
@@ -69,17 +69,27 @@ pub(crate) fn location(event: &Event) -> String {
     }
 }
 
+/// The line of an event, with the name of its file where that is not the program's own.
+pub(crate) fn line_of(event: &Event) -> String {
+    match &event.file {
+        None => event.line.to_string(),
+        Some(file) => {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            format!("{}:{}", harmless(name), event.line)
+        }
+    }
+}
+
 /// The user's statement at an event, on one line.
 pub(crate) fn statement(event: &Event, program: &Program) -> String {
     let source = &program.source;
-    let line = source.line_text(event.line);
-    let column: usize = line
-        .chars()
-        .take(event.column.saturating_sub(1) as usize)
-        .map(char::len_utf8)
-        .sum();
-    let offset = (line.as_ptr() as usize).wrapping_sub(source.text().as_ptr() as usize) + column;
-    let found = smallest_around(program, offset as u32).map(|span| source.slice(span));
+    let at = LineColumn {
+        line: event.line,
+        column: event.column,
+    };
+    let offset = source.offset(event.file.as_deref(), at);
+    let line = source.line_text_at(offset);
+    let found = smallest_around(program, offset).map(|span| source.slice(span));
     let text = found.filter(|text| !text.trim().is_empty()).unwrap_or(line);
     one_line(text, program.language)
 }
@@ -171,7 +181,7 @@ impl<'a> Run<'a> {
                 statement: match event.kind {
                     // Its statement was shown where it was issued.
                     EventKind::Flush => String::new(),
-                    _ => format!("{}: {}", event.line, statement(event, program)),
+                    _ => format!("{}: {}", line_of(event), statement(event, program)),
                 },
                 effect: effect_here(witness, index),
                 marked: marked.contains(&index),

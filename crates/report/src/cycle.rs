@@ -1,6 +1,6 @@
 //! What is wrong with a run, told edge by edge and in one sentence that needs no theory.
 
-use crate::columns::{effect, is_stale, location};
+use crate::columns::{effect, is_stale, line_of, location};
 use crate::look::{Look, Tone, wrap};
 use crate::shape;
 use palisade_memory::{Edge, Event, EventKind, Model, Pattern, PatternKind, RelationName, Witness};
@@ -77,7 +77,7 @@ pub(crate) fn summary(witness: &Witness) -> String {
     let mut places: Vec<String> = Vec::new();
     for &index in &witness.cycle {
         if let Some(event) = witness.events.get(index) {
-            let place = format!("{}:{}", event.thread, event.line);
+            let place = format!("{}:{}", event.thread, line_of(event));
             if !places.contains(&place) {
                 places.push(place);
             }

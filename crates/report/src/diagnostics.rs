@@ -42,9 +42,10 @@ fn group<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> Group<'a> {
 /// The line with the place marked; only `file:line:column` where there is nothing to show.
 fn place<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> Element<'a> {
     let at = source.line_column(diagnostic.span.start);
-    let line = source.line_text(at.line);
+    let line = source.line_text_at(diagnostic.span.start);
+    let name = source.file_at(diagnostic.span.start).name;
     if line.trim().is_empty() || line.len() > LONGEST_LINE {
-        return Origin::path(source.name())
+        return Origin::path(name)
             .line(at.line as usize)
             .char_column(at.column as usize)
             .into();
@@ -55,7 +56,7 @@ fn place<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> Element<'a> {
         annotation = annotation.label(diagnostic.label.as_str());
     }
     Snippet::source(line)
-        .path(source.name())
+        .path(name)
         .line_start(at.line as usize)
         .annotation(annotation)
         .into()

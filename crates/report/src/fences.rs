@@ -1,11 +1,12 @@
 //! Fences and other repairs: where they go, what they cost.
 
 use crate::columns::one_line;
+use crate::findings::FindingPlace;
 use crate::look::{Look, Tone, cut, harmless};
 use crate::outcome::{FenceFindings, FileReport, Question};
 use crate::{text, words};
 use palisade_fence::{Candidate, FenceResult, Fences, RepairSet};
-use palisade_lang::{Language, LineColumn, Op, PlaceKind, Program, Repair};
+use palisade_lang::{Language, Op, PlaceKind, Program, Repair};
 use palisade_memory::{Criterion, Witness};
 use serde::Serialize;
 
@@ -16,6 +17,9 @@ pub(crate) struct FenceLine<'a> {
     thread: Option<String>,
     /// The state or label; where there is none, the statement's line and column.
     before: String,
+    /// The file, where the program has several and it is not the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     line: u32,
     column: u32,
     cost: u64,
@@ -42,6 +46,10 @@ pub(crate) fn lines<'a>(
             FenceLine {
                 thread: site.thread.map(|t| program.thread(t).name.clone()),
                 before: site.name.unwrap_or_else(|| at.to_string()),
+                file: program
+                    .source
+                    .included_at(site.span.start)
+                    .map(str::to_owned),
                 line: at.line,
                 column: at.column,
                 cost: candidate.cost,
@@ -247,12 +255,12 @@ fn list(report: &FileReport, repairs: &[Candidate], look: Look) -> String {
 }
 
 /// The repairs in the order of the text, each with its place and in words.
-pub(crate) fn places(program: &Program, repairs: &[Candidate]) -> Vec<(LineColumn, String)> {
+pub(crate) fn places(program: &Program, repairs: &[Candidate]) -> Vec<(FindingPlace, String)> {
     sorted(program, repairs)
         .into_iter()
         .map(|candidate| {
             let start = program.site(candidate.repair).span.start;
-            let place = program.source.line_column(start);
+            let place = FindingPlace::new(&program.source, start);
             (place, repair_line(program, candidate.repair))
         })
         .collect()
@@ -345,5 +353,9 @@ pub(crate) fn repair_line(program: &Program, repair: Repair) -> String {
         _ => String::new(),
     };
     let line = program.source.line_column(site.span.start).line;
-    format!("{thread}line {line}: {what}{label}")
+    let file = match program.source.included_at(site.span.start) {
+        None => String::new(),
+        Some(file) => format!(" of {}", harmless(file)),
+    };
+    format!("{thread}line {line}{file}: {what}{label}")
 }

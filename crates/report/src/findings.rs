@@ -5,17 +5,44 @@ use crate::outcome::{Failure, FenceFindings, FileReport, Findings, Question};
 use crate::{cycle, fences, words};
 use palisade_check::{Answer, Refusal, Verdict};
 use palisade_fence::FenceResult;
-use palisade_lang::{LineColumn, Program, Severity, Span};
-use palisade_memory::{Criterion, Model, Witness};
+use palisade_lang::{LineColumn, Program, Severity, Source, Span};
+use palisade_memory::{Criterion, Event, Model, Witness};
 
 /// Something to be said about a place.
 pub(crate) struct Finding<'a> {
     pub rule: Rule,
     pub level: Level,
-    pub place: LineColumn,
+    pub place: FindingPlace,
     pub message: String,
     /// The run that shows it.
     pub run: Option<(&'a Witness, &'a Program)>,
+}
+
+/// Where a finding is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FindingPlace {
+    /// The file, where it is not the FILE itself but one that it includes.
+    pub file: Option<String>,
+    pub at: LineColumn,
+}
+
+impl FindingPlace {
+    pub fn new(source: &Source, offset: u32) -> Self {
+        FindingPlace {
+            file: source.included_at(offset).map(str::to_owned),
+            at: source.line_column(offset),
+        }
+    }
+
+    fn of_event(event: &Event) -> Self {
+        FindingPlace {
+            file: event.file.clone(),
+            at: LineColumn {
+                line: event.line.max(1),
+                column: event.column.max(1),
+            },
+        }
+    }
 }
 
 /// What a finding is about.
@@ -39,7 +66,10 @@ pub(crate) enum Level {
     Note,
 }
 
-const BEGINNING: LineColumn = LineColumn { line: 1, column: 1 };
+const BEGINNING: FindingPlace = FindingPlace {
+    file: None,
+    at: LineColumn { line: 1, column: 1 },
+};
 
 impl Rule {
     /// As machines call it.
@@ -105,7 +135,7 @@ fn of_failure<'a>(report: &'a FileReport, failure: &'a Failure) -> Vec<Finding<'
                         Severity::Error => Level::Error,
                         Severity::Warning => Level::Warning,
                     },
-                    place: source.line_column(diagnostic.span.start),
+                    place: FindingPlace::new(source, diagnostic.span.start),
                     message: format!("{}{help}", diagnostic.message),
                     run: None,
                 }
@@ -116,14 +146,14 @@ fn of_failure<'a>(report: &'a FileReport, failure: &'a Failure) -> Vec<Finding<'
 
 fn of_refusal<'a>(report: &FileReport, refusal: &Refusal) -> Finding<'a> {
     let place = |span: Span| match &report.program {
-        Some(program) => program.source.line_column(span.start),
+        Some(program) => FindingPlace::new(&program.source, span.start),
         None => BEGINNING,
     };
     let place = refusal.span.map_or(BEGINNING, place);
     no_answer(Level::Error, place, refusal.message.clone())
 }
 
-fn no_answer<'a>(level: Level, place: LineColumn, message: String) -> Finding<'a> {
+fn no_answer<'a>(level: Level, place: FindingPlace, message: String) -> Finding<'a> {
     Finding {
         rule: Rule::Answer,
         level,
@@ -169,7 +199,7 @@ fn violation<'a>(
 }
 
 /// Where to look first: an access of the cycle or pattern, else the last step, else the beginning.
-fn first_place(witness: &Witness) -> LineColumn {
+fn first_place(witness: &Witness) -> FindingPlace {
     let pattern = witness.pattern.iter().flat_map(|p| &p.events);
     let first = witness
         .cycle
@@ -177,10 +207,7 @@ fn first_place(witness: &Witness) -> LineColumn {
         .chain(pattern)
         .find_map(|&index| witness.events.get(index))
         .or(witness.events.last());
-    first.map_or(BEGINNING, |event| LineColumn {
-        line: event.line.max(1),
-        column: event.column.max(1),
-    })
+    first.map_or(BEGINNING, FindingPlace::of_event)
 }
 
 fn of_fences<'a>(
@@ -206,7 +233,7 @@ fn of_fences<'a>(
             let Some(program) = &report.program else {
                 return Vec::new();
             };
-            let note = |(place, text): (LineColumn, String), why: String| Finding {
+            let note = |(place, text): (FindingPlace, String), why: String| Finding {
                 rule: Rule::Fences(report.model, criterion),
                 level: Level::Note,
                 place,
@@ -227,18 +254,17 @@ fn of_fences<'a>(
 }
 
 /// The steps of a run: each with its place, and who does what.
-pub(crate) fn steps(witness: &Witness, program: &Program) -> Vec<(LineColumn, String)> {
-    let step = |event: &palisade_memory::Event| {
+pub(crate) fn steps(witness: &Witness, program: &Program) -> Vec<(FindingPlace, String)> {
+    let step = |event: &Event| {
         let what = effect(event);
         let what = match what.is_empty() {
             true => statement(event, program),
             false => what,
         };
-        let place = LineColumn {
-            line: event.line.max(1),
-            column: event.column.max(1),
-        };
-        (place, format!("{}: {what}", event.thread))
+        (
+            FindingPlace::of_event(event),
+            format!("{}: {what}", event.thread),
+        )
     };
     witness.events.iter().map(step).collect()
 }

@@ -20,14 +20,19 @@ fn annotation(file: &str, finding: &Finding<'_>) -> String {
     let mut message = finding.message.clone();
     if let Some((witness, program)) = finding.run {
         for (at, (place, step)) in steps(witness, program).iter().enumerate() {
-            message.push_str(&format!("\n{}. line {}: {step}", at + 1, place.line));
+            let line = match &place.file {
+                None => place.at.line.to_string(),
+                Some(file) => format!("{} of {file}", place.at.line),
+            };
+            message.push_str(&format!("\n{}. line {line}: {step}", at + 1));
         }
     }
+    let file = finding.place.file.as_deref().unwrap_or(file);
     format!(
         "::{command} file={},line={},col={},title={}::{}\n",
         property(file.strip_prefix("./").unwrap_or(file)),
-        finding.place.line,
-        finding.place.column,
+        finding.place.at.line,
+        finding.place.at.column,
         property(&finding.rule.title()),
         data(&message)
     )

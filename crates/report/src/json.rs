@@ -75,6 +75,9 @@ struct SetFields<'a> {
 struct DiagnosticFields<'a> {
     severity: &'static str,
     message: &'a str,
+    /// The file, where the program has several and it is not the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
     line: u32,
     column: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -250,7 +253,7 @@ fn unknown_reason(answer: &Answer) -> Option<String> {
     }
 }
 
-fn diagnostic_fields<'a>(source: &Source, diagnostic: &'a Diagnostic) -> DiagnosticFields<'a> {
+fn diagnostic_fields<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> DiagnosticFields<'a> {
     let at = source.line_column(diagnostic.span.start);
     DiagnosticFields {
         severity: match diagnostic.severity {
@@ -258,6 +261,7 @@ fn diagnostic_fields<'a>(source: &Source, diagnostic: &'a Diagnostic) -> Diagnos
             Severity::Warning => "warning",
         },
         message: &diagnostic.message,
+        file: source.included_at(diagnostic.span.start),
         line: at.line,
         column: at.column,
         help: diagnostic.help.as_deref(),

@@ -134,7 +134,7 @@ impl Failure {
                 let Some(first) = diagnostics.first() else {
                     return "this is no program".to_owned();
                 };
-                let at = source.line_column(first.span.start);
+                let at = source.place(first.span.start);
                 let mut reason = format!("{at}: {}", first.message);
                 if diagnostics.len() > 1 {
                     let more = diagnostics.len() - 1;

@@ -1,9 +1,8 @@
 //! SARIF 2.1.0, for tools that collect findings: one document about all FILEs.
 
-use crate::findings::{Finding, Level, Rule, findings, steps};
+use crate::findings::{Finding, FindingPlace, Level, Rule, findings, steps};
 use crate::outcome::FileReport;
 use crate::words;
-use palisade_lang::LineColumn;
 use palisade_memory::Criterion;
 use serde_json::{Value, json};
 
@@ -29,7 +28,7 @@ pub fn document(reports: &[FileReport]) -> String {
             None => notifications.push(json!({
                 "level": level(finding.level),
                 "message": { "text": format!("{file}: {}", finding.message) },
-                "locations": [location(file, finding.place, None)],
+                "locations": [location(file, &finding.place, None)],
             })),
         }
     }
@@ -127,7 +126,7 @@ fn result(file: &str, finding: &Finding<'_>, rule_index: usize) -> Value {
         "ruleIndex": rule_index,
         "level": level(finding.level),
         "message": { "text": finding.message },
-        "locations": [location(file, finding.place, None)],
+        "locations": [location(file, &finding.place, None)],
     });
     if let Some((witness, program)) = finding.run {
         let steps: Vec<Value> = steps(witness, program)
@@ -136,7 +135,7 @@ fn result(file: &str, finding: &Finding<'_>, rule_index: usize) -> Value {
             .map(|(index, (place, text))| {
                 json!({
                     "executionOrder": index + 1,
-                    "location": location(file, *place, Some(text)),
+                    "location": location(file, place, Some(text)),
                 })
             })
             .collect();
@@ -147,11 +146,11 @@ fn result(file: &str, finding: &Finding<'_>, rule_index: usize) -> Value {
     result
 }
 
-fn location(file: &str, place: LineColumn, message: Option<&str>) -> Value {
+fn location(file: &str, place: &FindingPlace, message: Option<&str>) -> Value {
     let mut location = json!({
         "physicalLocation": {
-            "artifactLocation": artifact(file),
-            "region": { "startLine": place.line.max(1), "startColumn": place.column.max(1) },
+            "artifactLocation": artifact(place.file.as_deref().unwrap_or(file)),
+            "region": { "startLine": place.at.line.max(1), "startColumn": place.at.column.max(1) },
         }
     });
     if let Some(message) = message {

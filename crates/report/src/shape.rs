@@ -197,6 +197,7 @@ mod tests {
                     location: Some(words[2].to_owned()),
                     value: Some(1),
                     read: None,
+                    file: None,
                     line: 1,
                     column: 1,
                     issue: None,

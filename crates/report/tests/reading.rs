@@ -30,6 +30,7 @@ fn event(thread: &str, kind: EventKind, location: &str, value: i64, line: u32) -
         location: (!location.is_empty()).then(|| location.to_owned()),
         value: (!location.is_empty()).then_some(value),
         read: None,
+        file: None,
         line,
         column: 3,
         issue: None,

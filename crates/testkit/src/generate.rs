@@ -459,7 +459,18 @@ impl Generator<'_> {
             self.spend();
         }
         match kind {
+            0 if self.shape.orders && self.chance(10) => {
+                let failure = self.pick(&["relaxed", "acquire", "seqcst"]);
+                let success = self.pick(&["acqrel", "relaxed", "seqcst"]);
+                Statement::Simple(format!(
+                    "{register}cas({place}, {a}, {b}, {success}, {failure});"
+                ))
+            }
             0 | 1 => Statement::Simple(format!("{register}cas({place}, {a}, {b}{order});")),
+            2 if self.chance(25) => {
+                let function = self.pick(&["fetch_min", "fetch_max", "fetch_xor"]);
+                Statement::Simple(format!("{register}{function}({place}, {b}{order});"))
+            }
             2 => Statement::Simple(format!("{register}fadd({place}, {b}{order});")),
             3 => Statement::Simple(format!("{register}xchg({place}, {b}{order});")),
             4 => Statement::Simple(format!("bcas({place}, {a}, {b}{order});")),

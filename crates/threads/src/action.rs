@@ -235,10 +235,7 @@ pub(crate) fn access_of(
     };
     Ok(match op {
         Op::Load { address, order, .. } => ActionKind::Load {
-            location: atomic_only(
-                locate(program, address, registers)?,
-                order.is_plain(Order::Acquire),
-            )?,
+            location: atomic_only(locate(program, address, registers)?, op.is_plain())?,
             order: *order,
         },
         Op::Store {
@@ -246,10 +243,7 @@ pub(crate) fn access_of(
             value,
             order,
         } => ActionKind::Store {
-            location: atomic_only(
-                locate(program, address, registers)?,
-                order.is_plain(Order::Release),
-            )?,
+            location: atomic_only(locate(program, address, registers)?, op.is_plain())?,
             value: stored(value)?,
             order: *order,
         },

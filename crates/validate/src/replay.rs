@@ -327,13 +327,14 @@ where
         matches!(transition.op, Op::Fence(_))
     }
 
-    /// Whether line and column of the event are those of the step's instruction.
+    /// Whether file, line and column of the event are those of the step's instruction.
     pub fn is_at(&self, event: &Event, step: &Step) -> bool {
-        let place = self
-            .program
-            .source
-            .line_column(self.machine.span(step).start);
-        event.line == place.line && event.column == place.column
+        let source = &self.program.source;
+        let start = self.machine.span(step).start;
+        let place = source.line_column(start);
+        event.line == place.line
+            && event.column == place.column
+            && event.file.as_deref() == source.included_at(start)
     }
 
     /// Under RA: whether `rf` and `after` name the message.

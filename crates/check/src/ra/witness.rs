@@ -143,6 +143,11 @@ impl<'a> Graph<'a> {
                 .map(|l| self.program.location(l).name.clone()),
             value: None,
             read: None,
+            file: self
+                .original
+                .source
+                .included_at(span.start)
+                .map(str::to_owned),
             line: place.line,
             column: place.column,
             issue: None,

@@ -12,8 +12,7 @@ use palisade_fence::{
     fences,
 };
 use palisade_lang::{
-    Language, ParseOptions, Program, Repair, Source, Span, parse, repaired_text,
-    text_without_fences,
+    Language, ParseOptions, Program, Repair, Span, parse, repaired_text, text_without_fences,
 };
 use palisade_memory::Model;
 use palisade_param::check;
@@ -190,7 +189,7 @@ fn write_back(
     control: &Control<'_>,
 ) -> Result<(), String> {
     let name = program.source.name();
-    let source = Source::new(name, text);
+    let source = program.source.with_text(text);
     let reading = ParseOptions {
         language: Some(program.language),
         domain: program.domain.size(),

@@ -204,6 +204,8 @@ pub(super) enum ExprKind<'a> {
         place: ExprId,
         arguments: Vec<ExprId>,
         order: Option<Order>,
+        /// Of a `cas` that fails.
+        failure: Option<Order>,
     },
     Wait {
         place: ExprId,
@@ -272,11 +274,13 @@ pub(crate) fn fetch_name(op: BinaryOp) -> &'static str {
         BinaryOp::BitOr => "fetch_or",
         BinaryOp::And => "fetch_land",
         BinaryOp::Or => "fetch_lor",
+        BinaryOp::Min => "fetch_min",
+        BinaryOp::Max => "fetch_max",
     }
 }
 
 /// Every operator that [`fetch_name`] names, for looking names up.
-pub(super) const FETCH_OPS: [BinaryOp; 18] = [
+pub(super) const FETCH_OPS: [BinaryOp; 20] = [
     BinaryOp::Add,
     BinaryOp::Subtract,
     BinaryOp::Multiply,
@@ -295,4 +299,6 @@ pub(super) const FETCH_OPS: [BinaryOp; 18] = [
     BinaryOp::BitOr,
     BinaryOp::And,
     BinaryOp::Or,
+    BinaryOp::Min,
+    BinaryOp::Max,
 ];

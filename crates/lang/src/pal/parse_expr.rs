@@ -325,7 +325,7 @@ impl<'a> Parser<'a, '_> {
             self.bump();
             arguments.push(self.expr()?);
         }
-        let order = self.last_order(&usage)?;
+        let (order, failure) = self.rmw_orders(function, &usage)?;
         let span = start.to(self.last_span());
         self.node(
             ExprKind::Rmw {
@@ -333,9 +333,37 @@ impl<'a> Parser<'a, '_> {
                 place,
                 arguments,
                 order,
+                failure,
             },
             span,
         )
+    }
+
+    /// `)`, `, order )` or, for a `cas`, `, success, failure )`
+    fn rmw_orders(&mut self, function: Rmw, usage: &str) -> Parse<(Option<Order>, Option<Order>)> {
+        let two = function == Rmw::Cas
+            && self.kind() == Tok::Comma
+            && self.kind_after(1) == Tok::Name
+            && self.kind_after(2) == Tok::Comma;
+        if !two {
+            return Ok((self.last_order(usage)?, None));
+        }
+        self.bump();
+        let success = self.order()?;
+        let at = self.span_after(1);
+        let failure = self.last_order(usage)?;
+        if let Some(order @ (Order::Release | Order::AcqRel)) = failure {
+            let diagnostic = Diagnostic::error(
+                at,
+                format!(
+                    "a `cas` that fails is a load, which cannot be `{}`",
+                    order.name()
+                ),
+            )
+            .label("expected `relaxed`, `acquire` or `seqcst`");
+            self.diagnostics.push(diagnostic);
+        }
+        Ok((Some(success), failure))
     }
 
     /// `)` or `, order )`
@@ -469,7 +497,7 @@ impl<'a> Parser<'a, '_> {
                 self.bump();
                 let mut order = None;
                 if self.kind() != Tok::CloseParen {
-                    order = Some(self.order()?);
+                    order = Some(self.access_order()?);
                 }
                 let end = self.expect(Tok::CloseParen)?;
                 self.node(ExprKind::Load(base, order), start.to(end))
@@ -478,7 +506,15 @@ impl<'a> Parser<'a, '_> {
                 self.require_place(base, "store")?;
                 self.bump();
                 let value = self.expr()?;
-                let order = self.last_order("`place.store(value)`")?;
+                let usage = "`place.store(value)`";
+                let order = match self.kind_after(1) == Tok::Nonatomic && self.eat(Tok::Comma) {
+                    true => {
+                        self.bump();
+                        self.last_order(usage)?;
+                        Some(Order::NonAtomic)
+                    }
+                    false => self.last_order(usage)?,
+                };
                 let span = start.to(self.last_span());
                 self.node(ExprKind::Store(base, value, order), span)
             }

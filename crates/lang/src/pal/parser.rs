@@ -83,6 +83,11 @@ impl<'a, 'd> Parser<'a, 'd> {
         self.tokens[self.at].span
     }
 
+    pub fn span_after(&self, ahead: usize) -> Span {
+        let last = self.tokens.len() - 1;
+        self.tokens[(self.at + ahead).min(last)].span
+    }
+
     /// The token before the current one.
     pub fn last_span(&self) -> Span {
         match self.at {
@@ -190,6 +195,15 @@ impl<'a, 'd> Parser<'a, 'd> {
             self.bump();
             return Ok(order);
         }
+        if self.kind() == Tok::Nonatomic {
+            let diagnostic =
+                Diagnostic::error(self.span(), "only a load or a store can be `nonatomic`")
+                    .label("expected an order");
+            // It begins no item here.
+            self.diagnostics.push(diagnostic);
+            self.bump();
+            return Err(Reported);
+        }
         let mut diagnostic = self.unexpected("an order");
         diagnostic.help = Some(
             match self
@@ -203,6 +217,14 @@ impl<'a, 'd> Parser<'a, 'd> {
             },
         );
         self.error(diagnostic)
+    }
+
+    /// An order, or `nonatomic`: a plain load or store, whatever its location is.
+    pub fn access_order(&mut self) -> Parse<Order> {
+        match self.eat(Tok::Nonatomic) {
+            true => Ok(Order::NonAtomic),
+            false => self.order(),
+        }
     }
 
     /// The `;` at the end of a statement or item. Where it is missing and something new begins, reading goes on there.

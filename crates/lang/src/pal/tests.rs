@@ -194,6 +194,19 @@ snapshot!(
     )
 );
 snapshot!(
+    orders_of_the_second_round,
+    lowered(
+        "shared x; nonatomic shared d; thread t { let r = cas(x, 0, 1, acqrel, relaxed); cas(x, 0, 1, seqcst, acquire); r = fetch_min(x, 2);
+         fetch_max(x, r, relaxed); x.store(1, nonatomic); r = x.load(nonatomic); d.store(r, nonatomic); r = *(&d).load(nonatomic); }"
+    )
+);
+snapshot!(
+    orders_where_they_mean_nothing,
+    errors_in(
+        "cas(x, 0, 1, acqrel, release); cas(x, 0, 1, relaxed, seqcst, acquire); fadd(x, 1, nonatomic); fence(nonatomic); xchg(x, 1, relaxed, relaxed);"
+    )
+);
+snapshot!(
     functions,
     lowered(
         "shared x, y; fn get(p, n) { if n == 0 { return *p; } n = n - 1; } fn put(v) { x = v; done: return; }

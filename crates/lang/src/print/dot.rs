@@ -170,9 +170,20 @@ pub fn instruction(program: &Program, thread: &Thread, transition: &Transition) 
             let place = place(address);
             let call = match action {
                 RmwAction::CompareAndSwap {
-                    expected, desired, ..
+                    expected,
+                    desired,
+                    failure,
                 } => {
-                    format!("cas({place}, {}, {})", expr(expected), expr(desired))
+                    let usual = order.without_release();
+                    let failure = match *failure == usual {
+                        true => String::new(),
+                        false => format!(", {} where it fails", failure.name()),
+                    };
+                    format!(
+                        "cas({place}, {}, {}{failure})",
+                        expr(expected),
+                        expr(desired)
+                    )
                 }
                 RmwAction::BlockingCompareAndSwap { expected, desired } => {
                     format!("bcas({place}, {}, {})", expr(expected), expr(desired))

@@ -372,7 +372,9 @@ fn operator(op: BinaryOp) -> Result<&'static str, String> {
         | BinaryOp::ShiftLeft
         | BinaryOp::ShiftRight
         | BinaryOp::BitOr
-        | BinaryOp::BitXor => Err(format!("Trencher's automata have no `{}`", op.symbol())),
+        | BinaryOp::BitXor
+        | BinaryOp::Min
+        | BinaryOp::Max => Err(format!("Trencher's automata have no `{}`", op.symbol())),
         _ => Ok(op.symbol()),
     }
 }

@@ -169,7 +169,8 @@ fn statement(random: &mut Random, scope: &mut Scope, indent: usize, text: &mut S
             );
         }
         7 => {
-            let order = random.pick(&["", ", relaxed", ", release", ", seqcst"]);
+            let orders = ["", ", relaxed", ", release", ", seqcst", ", nonatomic"];
+            let order = random.pick(&orders);
             let place = place(random, scope, false);
             *text += &format!("{place}.store({}{order});\n", expr(random, scope, 1));
         }
@@ -256,8 +257,16 @@ fn rmw(random: &mut Random, scope: &Scope) -> String {
     let place = place(random, scope, false);
     let (first, second) = (expr(random, scope, 1), expr(random, scope, 1));
     let order = random.pick(&["", "", ", acquire", ", seqcst"]);
-    match random.below(4) {
+    match random.below(6) {
         0 => format!("cas({place}, {first}, {second}{order})"),
+        4 => {
+            let failure = random.pick(&["relaxed", "acquire", "seqcst"]);
+            format!("cas({place}, {first}, {second}, acqrel, {failure})")
+        }
+        5 => {
+            let function = random.pick(&["fetch_min", "fetch_max"]);
+            format!("{function}({place}, {first}{order})")
+        }
         1 => format!("fadd({place}, {first}{order})"),
         2 => format!("fetch_xor({place}, {first}{order})"),
         _ => format!("xchg({place}, {first}{order})"),
@@ -291,7 +300,10 @@ fn expr(random: &mut Random, scope: &Scope, height: usize) -> String {
         4 => "K".into(),
         5..=7 => scope.registers[random.below(scope.registers.len())].clone(),
         8 => random.pick(&["x", "y", "a[1]", "d", "*x"]).into(),
-        9 => format!("x.load({})", random.pick(&["", "relaxed", "seqcst"])),
+        9 => format!(
+            "x.load({})",
+            random.pick(&["", "relaxed", "seqcst", "nonatomic"])
+        ),
         10 if scope.me => "me".into(),
         11 if scope.function < scope.functions => {
             let function = scope.function + random.below(scope.functions - scope.function);

@@ -84,6 +84,7 @@ fn random_witness(random: &mut fastrand::Rng) -> Witness {
             location: Some(location.to_owned()),
             value: Some(random.i64(-5..1_000_000)),
             read: None,
+            file: None,
             line: random.u32(1..200),
             column: random.u32(1..40),
             issue: None,

@@ -2,7 +2,7 @@
 
 use super::diagram::{Diagram, Lane, Link, Node, Row};
 use super::scene::{Frame, Ink};
-use crate::columns::{effect_here, is_stale, marked, shown, statement, threads};
+use crate::columns::{effect_here, is_stale, line_of, marked, shown, statement, threads};
 use crate::look::{cut, harmless};
 use crate::{shape, words};
 use palisade_lang::Program;
@@ -76,7 +76,7 @@ pub(crate) fn diagram(witness: &Witness, program: &Program, file: &str) -> Diagr
                 .unwrap_or(0),
             row: drawing.diagram.rows.len(),
             frame,
-            line: event.line.to_string(),
+            line: line_of(event),
             code: match is_flush {
                 true => String::new(),
                 false => cut(&statement(event, program), columns),

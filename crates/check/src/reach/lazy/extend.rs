@@ -438,7 +438,7 @@ impl<'a> Extension<'a> {
             return None;
         };
         let span = transition.span;
-        let (place, mut ops) = self.locate(address, *order == Order::Release, span)?;
+        let (place, mut ops) = self.locate(address, transition.op.is_plain(), span)?;
         let value = match value {
             Expr::Const(value) => Expr::Const(self.base.program.domain.reduce(*value)),
             value => {
@@ -470,11 +470,10 @@ impl<'a> Extension<'a> {
     fn load(&mut self, number: usize, from: PointId, to: PointId) -> Option<()> {
         let transition = &self.thread.transitions[self.accesses[number]];
         let span = transition.span;
-        let (Op::Load { address, order, .. } | Op::Wait { address, order, .. }) = &transition.op
-        else {
+        let (Op::Load { address, .. } | Op::Wait { address, .. }) = &transition.op else {
             return None;
         };
-        let is_plain = matches!(transition.op, Op::Load { .. }) && *order == Order::Acquire;
+        let is_plain = transition.op.is_plain();
         let (place, ops) = self.locate(address, is_plain, span)?;
         let mut at = from;
         if !ops.is_empty() {

@@ -365,6 +365,7 @@ impl<'a> Body<'_, 'a, '_> {
                 place,
                 arguments,
                 order,
+                failure,
             } => {
                 let access = Access::Function(function.name());
                 let address = self.address(*place, arguments, access);
@@ -378,7 +379,7 @@ impl<'a> Body<'_, 'a, '_> {
                     (Rmw::Cas, Some(desired)) => RmwAction::CompareAndSwap {
                         expected: first,
                         desired,
-                        failure: order.without_release(),
+                        failure: failure.unwrap_or(order.without_release()),
                     },
                     (Rmw::Bcas, Some(desired)) => RmwAction::BlockingCompareAndSwap {
                         expected: first,
@@ -575,7 +576,8 @@ impl<'a> Body<'_, 'a, '_> {
         let address = pointer.constant(self.globals.domain)?;
         let index = usize::try_from(address.checked_sub(1)?).ok()?;
         let location = self.globals.locations.get(index)?;
-        let fits = !location.nonatomic || matches!(access, Access::Plain);
+        let plain = matches!(access, Access::Plain | Access::Ordered(Order::NonAtomic));
+        let fits = !location.nonatomic || plain;
         fits.then_some(LocationId(index as u32))
     }
 
@@ -616,7 +618,7 @@ impl<'a> Body<'_, 'a, '_> {
             return;
         }
         let what = match access {
-            Access::Plain => return,
+            Access::Plain | Access::Ordered(Order::NonAtomic) => return,
             Access::Ordered(order) => format!("the order `{}`", order.name()),
             Access::Function(function) => format!("`{function}`"),
         };

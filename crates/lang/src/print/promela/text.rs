@@ -251,6 +251,11 @@ fn binary(op: BinaryOp, left: Text, right: Text) -> Result<Text, Unwritable> {
         BinaryOp::Or if is_zero(&right) && left.lies_in(0, 1) => return Ok(left),
         _ => {}
     }
-    let text = format!("({} {} {})", left.text, op.symbol(), right.text);
+    let (left, right) = (left.text, right.text);
+    let text = match op {
+        BinaryOp::Min => format!("({left} < {right} -> {left} : {right})"),
+        BinaryOp::Max => format!("({left} > {right} -> {left} : {right})"),
+        _ => format!("({left} {} {right})", op.symbol()),
+    };
     Ok(Text::new(text, range))
 }

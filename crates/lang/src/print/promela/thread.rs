@@ -9,7 +9,7 @@ use super::text::{self, Text, Unwritable};
 use super::{Locations, Model, WatchKind, describe, points_of, type_for};
 use crate::expr::{BinaryOp, Expr};
 use crate::program::{
-    Address, Copies, Op, Order, PointId, RegisterExpr, RegisterId, RmwAction, Thread, ThreadId,
+    Address, Copies, Op, PointId, RegisterExpr, RegisterId, RmwAction, Thread, ThreadId,
 };
 use crate::ranges;
 
@@ -410,12 +410,7 @@ impl Proctype {
     ) -> Result<Option<String>, Unwritable> {
         let domain = model.program.domain;
         let mut conditions = Vec::new();
-        let (address, is_plain) = match op {
-            Op::Load { address, order, .. } => (Some(address), *order == Order::Acquire),
-            Op::Store { address, order, .. } => (Some(address), *order == Order::Release),
-            Op::Rmw { address, .. } | Op::Wait { address, .. } => (Some(address), false),
-            _ => (None, true),
-        };
+        let (address, is_plain) = (op.address(), op.is_plain());
         let well = |model: &Model<'_>, expr: &RegisterExpr| {
             let register = &mut |r: &RegisterId| self.register_at(model, from, *r);
             text::goes_well(domain, expr, register, &mut |_| Ok(None))
