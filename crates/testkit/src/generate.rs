@@ -87,8 +87,12 @@ pub struct Shape {
     pub blocks: bool,
     /// `atomic` blocks that are read-modify-writes of one location.
     pub rmw_blocks: bool,
-    /// Orders that TSO knows.
+    /// Now and then an order that is not the default one.
     pub orders: bool,
+    /// Most accesses and fences have an order that is drawn from all, and threads begin with the shapes of C++20's litmus tests.
+    pub mixed: bool,
+    /// Accesses (not only fences) may be `seqcst`, where orders are drawn from all.
+    pub seqcst_accesses: bool,
     /// `nonatomic` locations.
     pub nonatomic: bool,
     /// Pointers and computed indices.
@@ -113,6 +117,8 @@ impl Shape {
         blocks: true,
         rmw_blocks: false,
         orders: true,
+        mixed: false,
+        seqcst_accesses: true,
         nonatomic: true,
         pointers: true,
         properties: true,
@@ -143,6 +149,25 @@ impl Shape {
         store_buffering: 45,
         ..Shape::TSO
     };
+    /// For questions about C++20: all orders mixed.
+    pub const C20: Shape = Shape {
+        mixed: true,
+        accesses: 7,
+        locked: 30,
+        store_buffering: 70,
+        ..Shape::RA
+    };
+    /// For questions about RC11, where only fences are `seqcst`.
+    pub const RC11: Shape = Shape {
+        seqcst_accesses: false,
+        ..Shape::C20
+    };
+    /// The same with loops.
+    pub const C20_LOOPS: Shape = Shape {
+        threads: (2, 3),
+        loops: true,
+        ..Shape::C20
+    };
     /// Programs with loops (and a small domain, so that their SC states are finite).
     pub const LOOPS: Shape = Shape {
         threads: (2, 3),
@@ -160,6 +185,11 @@ impl Shape {
         store_buffering: 45,
         locked: 25,
         ..Shape::SC
+    };
+    /// The same for questions about C++20.
+    pub const PARAMETERISED_C20: Shape = Shape {
+        mixed: true,
+        ..Shape::PARAMETERISED_RA
     };
     /// The same for questions about RA.
     pub const PARAMETERISED_RA: Shape = Shape {
@@ -202,6 +232,8 @@ struct Generator<'s> {
 }
 
 const REGISTERS: [&str; 3] = ["r0", "r1", "p"];
+const LOAD_ORDERS: &[&str] = &["relaxed", "acquire", "seqcst"];
+const UPDATE_ORDERS: &[&str] = &["relaxed", "acquire", "release", "acqrel", "seqcst"];
 
 impl Generator<'_> {
     fn chance(&mut self, percent: u32) -> bool {
@@ -252,8 +284,16 @@ impl Generator<'_> {
             && (count >= 2 || self.shape.parameterised)
             && self.locations.len() >= 2;
         let mut threads = Vec::new();
+        let litmus = match self.shape.mixed && seeded && count >= 2 {
+            true => self.litmus(count),
+            false => Vec::new(),
+        };
         for index in 0..count {
-            threads.push(self.thread(index, count, seeded && index < 2));
+            let mut seed = litmus.get(index).cloned();
+            if seeded && seed.is_none() && index < 2 {
+                seed = Some(Vec::new());
+            }
+            threads.push(self.thread(index, count, seed));
         }
         let mut nevers = Vec::new();
         if self.shape.properties {
@@ -272,7 +312,8 @@ impl Generator<'_> {
         }
     }
 
-    fn thread(&mut self, index: usize, count: usize, seeded: bool) -> ThreadSketch {
+    /// A thread. With a seed that is not empty it begins with that, with one that is empty as a side of store buffering.
+    fn thread(&mut self, index: usize, count: usize, seed: Option<Vec<Statement>>) -> ThreadSketch {
         let name = format!("t{index}");
         let mut head = name.clone();
         if self.shape.parameterised && (index == 0 || self.chance(40)) {
@@ -292,8 +333,12 @@ impl Generator<'_> {
         }
         let rest = self.budget.saturating_sub(share);
         self.budget = share;
-        if seeded && self.budget >= 2 {
-            if count == 1 {
+        if let Some(seed) = seed
+            && self.budget >= 2
+        {
+            if !seed.is_empty() {
+                body.extend(seed);
+            } else if count == 1 {
                 // Copies of the only thread are both sides.
                 let sides = [0, 1].map(|side| {
                     let mut body = Vec::new();
@@ -351,9 +396,110 @@ impl Generator<'_> {
         }));
     }
 
+    /// The first statements of the threads of a litmus test, with orders that are drawn, and fences now and then.
+    fn litmus(&mut self, threads: usize) -> Vec<Vec<Statement>> {
+        let (x, y) = (self.locations[0].clone(), self.locations[1].clone());
+        let data = self.nonatomic.first().cloned();
+        match self.rng.u32(0..if threads > 2 { 8 } else { 5 }) {
+            // SB and 2+2W
+            0 | 1 => vec![
+                vec![self.write_of(&x), self.read_of(&y)],
+                vec![self.write_of(&y), self.read_of(&x)],
+            ],
+            2 => vec![
+                vec![self.write_of(&x), self.write_of(&y)],
+                vec![self.write_of(&y), self.write_of(&x)],
+            ],
+            // MP, with plain data where there are some
+            3 | 4 => {
+                let (store, guarded) = match &data {
+                    Some(data) => (
+                        Statement::Simple(format!("{data} = 1;")),
+                        Statement::Simple(format!("r1 = {data};")),
+                    ),
+                    None => (self.write_of(&x), self.read_of(&x)),
+                };
+                let mut sender = vec![store];
+                self.maybe_fence(&mut sender);
+                sender.push(self.write_of(&y));
+                let mut guard = vec![self.read_of(&y)];
+                let mut inside = Vec::new();
+                self.maybe_fence(&mut inside);
+                inside.push(guarded);
+                guard.push(Statement::Compound(
+                    "if r0 != 0".to_string(),
+                    vec![inside],
+                    "",
+                ));
+                vec![sender, guard]
+            }
+            // IRIW, as far as there are threads, and WRC
+            5 | 6 => vec![
+                vec![self.read_of(&x), self.read_of(&y)],
+                vec![self.read_of(&y), self.read_of(&x)],
+                vec![self.write_of(&x)],
+                vec![self.write_of(&y)],
+            ],
+            _ => vec![
+                vec![self.write_of(&x), self.write_of(&y)],
+                vec![self.read_of(&y), self.write_of(&x)],
+                vec![self.write_of(&y), self.read_of(&x)],
+            ],
+        }
+    }
+
+    /// A write of a location: mostly a store, now and then a read-modify-write.
+    fn write_of(&mut self, place: &str) -> Statement {
+        if self.chance(15) {
+            let order = self.order(UPDATE_ORDERS);
+            return Statement::Simple(format!("fadd({place}, 1{order});"));
+        }
+        let order = self.store_order();
+        let value = self.rng.u32(1..4);
+        Statement::Simple(format!("{place}.store({value}, {order});"))
+    }
+
+    fn read_of(&mut self, place: &str) -> Statement {
+        let order = self.load_order();
+        Statement::Simple(format!("r0 = {place}.load({order});"))
+    }
+
+    fn maybe_fence(&mut self, body: &mut Vec<Statement>) {
+        if self.chance(40) {
+            let order = self.fence_order();
+            body.push(Statement::Simple(format!("fence({order});")));
+        }
+    }
+
+    fn store_order(&mut self) -> &'static str {
+        self.drawn(&[
+            "relaxed", "relaxed", "release", "release", "seqcst", "seqcst",
+        ])
+    }
+
+    fn load_order(&mut self) -> &'static str {
+        self.drawn(&[
+            "relaxed", "relaxed", "acquire", "acquire", "seqcst", "seqcst",
+        ])
+    }
+
+    fn fence_order(&mut self) -> &'static str {
+        self.pick(&["acquire", "release", "acqrel", "seqcst", "seqcst"])
+    }
+
+    /// One of these orders, but `seqcst` only where accesses may have it.
+    fn drawn(&mut self, orders: &[&'static str]) -> &'static str {
+        let order = self.pick(orders);
+        match order {
+            "seqcst" if !self.shape.seqcst_accesses => orders[0],
+            _ => order,
+        }
+    }
+
     /// Something without an access.
     fn filler(&mut self, thread: &str, body: &mut Vec<Statement>) {
         let line = match self.rng.u32(0..8) {
+            0 | 1 if self.shape.mixed => format!("fence({});", self.fence_order()),
             0 => "fence;".to_string(),
             1 => "fence(acqrel);".to_string(),
             2 => format!("r1 = {};", self.value()),
@@ -392,7 +538,7 @@ impl Generator<'_> {
                 let place = self.place(false);
                 self.spend();
                 let relation = self.pick(&["==", "!=", "<", ">="]);
-                let order = self.order(&["relaxed", "acquire", "seqcst"]);
+                let order = self.order(LOAD_ORDERS);
                 Statement::Simple(format!(
                     "wait({place} {relation} {}{order});",
                     self.rng.u32(0..3)
@@ -452,7 +598,7 @@ impl Generator<'_> {
         let place = self.place(false);
         let (a, b) = (self.value(), self.value());
         let register = self.pick(&["r0 = ", "r1 = ", ""]);
-        let order = self.order(&["relaxed", "acquire", "release", "acqrel", "seqcst"]);
+        let order = self.order(UPDATE_ORDERS);
         let kind = self.rng.u32(0..10);
         let makes_block = self.shape.blocks && !in_block && (5..=7).contains(&kind);
         if kind < 8 && !makes_block {
@@ -484,7 +630,10 @@ impl Generator<'_> {
                 if self.rng.bool() {
                     self.spend();
                 }
-                Statement::Simple("fence;".to_string())
+                match self.shape.mixed {
+                    true => Statement::Simple(format!("fence({});", self.fence_order())),
+                    false => Statement::Simple("fence;".to_string()),
+                }
             }
         }
     }
@@ -523,6 +672,10 @@ impl Generator<'_> {
     fn store(&mut self, place: &str) -> Statement {
         self.spend();
         let value = self.value();
+        if self.draws_order(place) {
+            let order = self.store_order();
+            return Statement::Simple(format!("{place}.store({value}, {order});"));
+        }
         if self.shape.orders
             && self.chance(12)
             && !place.starts_with('*')
@@ -538,6 +691,10 @@ impl Generator<'_> {
         self.spend();
         let place = self.place(true);
         let register = self.pick(&["r0", "r1", "r0", "r1", "p"]);
+        if self.draws_order(&place) {
+            let order = self.load_order();
+            return Statement::Simple(format!("{register} = {place}.load({order});"));
+        }
         if self.shape.orders
             && self.chance(8)
             && !place.starts_with('*')
@@ -553,7 +710,19 @@ impl Generator<'_> {
         self.budget = self.budget.saturating_sub(1);
     }
 
-    fn order(&mut self, orders: &[&str]) -> String {
+    /// Whether an access of this place gets an order that is drawn from all.
+    fn draws_order(&mut self, place: &str) -> bool {
+        let fits = !place.starts_with('*') && !self.nonatomic.iter().any(|n| n == place);
+        self.shape.mixed && fits && self.chance(90)
+    }
+
+    fn order(&mut self, orders: &[&'static str]) -> String {
+        if self.shape.mixed {
+            return match self.chance(90) {
+                true => format!(", {}", self.drawn(orders)),
+                false => String::new(),
+            };
+        }
         if self.shape.orders && self.chance(10) {
             format!(", {}", self.pick(orders))
         } else {
@@ -563,7 +732,9 @@ impl Generator<'_> {
 
     /// A place; `plain` ones may be `nonatomic`.
     fn place(&mut self, plain: bool) -> String {
-        if plain && !self.nonatomic.is_empty() && self.chance(35) {
+        // Where it is not protected, a plain access is a race: too many of them would hide everything else.
+        let often = if self.shape.mixed { 6 } else { 35 };
+        if plain && !self.nonatomic.is_empty() && self.chance(often) {
             return self.pick(&self.nonatomic.clone());
         }
         if self.pointers && self.chance(6) {

@@ -7,10 +7,12 @@
 //! The only thing done for speed is to look at runs that have led to the same state *and the same trace so far* once, and to let local
 //! steps (which touch no memory and commute with every step of other threads) go first where nobody can observe the difference.
 
+mod c20;
 mod ra;
 mod sc;
 mod tso;
 
+pub use c20::{Shown, c20_drf, c20_robust, c20_safe, rc11_drf, rc11_robust, rc11_safe, shown};
 pub use ra::{ra_robust, ra_safe};
 pub use sc::{sc_drf, sc_drf_all_locations, sc_safe, tso_trf};
 pub use tso::{tso_persistent, tso_reach, tso_robust, tso_safe};
