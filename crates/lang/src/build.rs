@@ -1,4 +1,4 @@
-//! Making a thread's automaton from structured code, for the smaller front ends.
+//! Making a thread's automaton from structured code, for front ends.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::program::{
 use crate::source::Span;
 
 /// A thread under construction.
-pub(crate) struct ThreadBuilder {
+pub struct ThreadBuilder {
     id: ThreadId,
     thread: Thread,
     registers: HashMap<String, RegisterId>,
@@ -17,7 +17,7 @@ pub(crate) struct ThreadBuilder {
 
 impl ThreadBuilder {
     /// A thread with one point, where it begins.
-    pub(crate) fn new(id: ThreadId, name: &str, span: Span) -> Self {
+    pub fn new(id: ThreadId, name: &str, span: Span) -> Self {
         ThreadBuilder {
             id,
             registers: HashMap::new(),
@@ -41,11 +41,13 @@ impl ThreadBuilder {
         }
     }
 
-    pub(crate) fn initial(&self) -> PointId {
+    /// Where the thread begins.
+    pub fn initial(&self) -> PointId {
         self.thread.initial
     }
 
-    pub(crate) fn point(&mut self, span: Span) -> PointId {
+    /// A new point.
+    pub fn point(&mut self, span: Span) -> PointId {
         self.thread.points.push(Point {
             name: None,
             atomic: false,
@@ -56,20 +58,21 @@ impl ThreadBuilder {
     }
 
     /// A point inside an `atomic` block.
-    pub(crate) fn point_in_block(&mut self, span: Span) -> PointId {
+    pub fn point_in_block(&mut self, span: Span) -> PointId {
         let point = self.point(span);
         self.thread.points[point.index()].atomic = true;
         point
     }
 
-    pub(crate) fn edge(&mut self, from: PointId, to: PointId, op: Op, span: Span) {
+    /// An instruction between two points.
+    pub fn edge(&mut self, from: PointId, to: PointId, op: Op, span: Span) {
         self.thread
             .transitions
             .push(Transition { from, to, op, span });
     }
 
     /// Where the last instruction has just set the nameless register `source` and led to `at`, makes it set `target` instead.
-    pub(crate) fn retarget(&mut self, at: PointId, source: RegisterId, target: RegisterId) -> bool {
+    pub fn retarget(&mut self, at: PointId, source: RegisterId, target: RegisterId) -> bool {
         if self.thread.registers[source.index()].name.is_some() {
             return false;
         }
@@ -92,14 +95,14 @@ impl ThreadBuilder {
     }
 
     /// One instruction to a new point.
-    pub(crate) fn step(&mut self, from: PointId, op: Op, span: Span) -> PointId {
+    pub fn step(&mut self, from: PointId, op: Op, span: Span) -> PointId {
         let to = self.point(span);
         self.edge(from, to, op, span);
         to
     }
 
     /// A new register. Of several with one name, the last is found by it.
-    pub(crate) fn register(&mut self, name: Option<&str>, span: Span) -> RegisterId {
+    pub fn register(&mut self, name: Option<&str>, span: Span) -> RegisterId {
         let id = RegisterId(self.thread.registers.len() as u32);
         self.thread.registers.push(Register {
             name: name.map(str::to_string),
@@ -111,16 +114,19 @@ impl ThreadBuilder {
         id
     }
 
-    pub(crate) fn register_named(&self, name: &str) -> Option<RegisterId> {
+    /// The register with this name.
+    pub fn register_named(&self, name: &str) -> Option<RegisterId> {
         self.registers.get(name).copied()
     }
 
-    pub(crate) fn register_names(&self) -> impl Iterator<Item = &str> {
+    /// The names of all registers that have one.
+    pub fn register_names(&self) -> impl Iterator<Item = &str> {
         let registers = self.thread.registers.iter();
         registers.filter_map(|r| r.name.as_deref())
     }
 
-    pub(crate) fn label(&mut self, name: &str, point: PointId, span: Span) -> LabelId {
+    /// A label at a point.
+    pub fn label(&mut self, name: &str, point: PointId, span: Span) -> LabelId {
         self.thread.labels.push(Label {
             name: name.to_string(),
             points: vec![point],
@@ -130,7 +136,7 @@ impl ThreadBuilder {
     }
 
     /// Says that a fence can be put here.
-    pub(crate) fn place(
+    pub fn place(
         &mut self,
         places: &mut Vec<Place>,
         point: PointId,
@@ -149,13 +155,20 @@ impl ThreadBuilder {
         });
     }
 
+    /// Says that a fence at a place that is known already can be put here, too.
+    pub fn set_place(&mut self, point: PointId, place: PlaceId, span: Span) {
+        let entry = &mut self.thread.points[point.index()];
+        entry.place = Some(place);
+        entry.span = span;
+    }
+
     /// The statement that begins here is now known to its end.
-    pub(crate) fn set_span(&mut self, point: PointId, span: Span) {
+    pub fn set_span(&mut self, point: PointId, span: Span) {
         self.thread.points[point.index()].span = span;
     }
 
     /// The finished thread, without the points that nothing leads to.
-    pub(crate) fn finish(mut self) -> Thread {
+    pub fn finish(mut self) -> Thread {
         self.thread.sort_transitions();
         let thread = &self.thread;
         let mut reached = vec![false; thread.points.len()];

@@ -3,7 +3,7 @@
 //! The main type is [`Program`]: threads as automata over registers, one flat memory of named locations. Every front end makes it, every
 //! analysis reads it, and nothing else passes between them.
 
-mod build;
+pub mod build;
 pub mod equal;
 pub mod expr;
 mod fenced;
@@ -27,7 +27,7 @@ pub use expr::{BinaryOp, Domain, Expr, ProgramError, Relation, UnaryOp, Value};
 pub use fenced::{fenced_text, repaired_text, text_without_fences};
 pub use parse::{ParseOptions, Parsed, parse};
 pub use program::{
-    Address, Copies, CopyNaming, CopyRef, Instance, Label, LabelId, LabelRef, Language, Location,
+    Address, Bound, Copies, CopyNaming, CopyRef, Instance, Label, LabelId, LabelRef, Language, Location,
     LocationId, Never, Op, Order, Place, PlaceId, PlaceKind, Point, PointId, Program, Register,
     RegisterExpr, RegisterId, RmwAction, StateAtom, Thread, ThreadId, Transition,
 };

@@ -169,6 +169,7 @@ fn read(source: &Source, domain: Domain, errors: &mut Errors) -> Option<Program>
         threads,
         nevers,
         places: test.places,
+        bounds: Vec::new(),
     })
 }
 

@@ -73,6 +73,19 @@ pub struct Program {
     pub nevers: Vec<Never>,
     /// Where a fence can be put into the text.
     pub places: Vec<Place>,
+    /// How far it follows what its language leaves unlimited. Nothing that holds for a program is said where a run meets one of these.
+    pub bounds: Vec<Bound>,
+}
+
+/// Something that the language of the text does not limit and the program does: depth of calls, memory that is allocated, threads that are created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// What is limited, and how to raise it.
+    pub message: String,
+    /// Threads that arrive at this label go no further: a run that gets there is longer in the language of the text.
+    pub at: Vec<(ThreadId, LabelId)>,
+    /// Where it is in the text.
+    pub span: Span,
 }
 
 /// One location of memory.

@@ -58,6 +58,7 @@ pub fn parse(source: &Source, domain: Option<Domain>) -> Result<Parsed, Vec<Diag
             threads: parser.threads,
             nevers: Vec::new(),
             places: parser.places,
+            bounds: Vec::new(),
         },
         warnings,
     })

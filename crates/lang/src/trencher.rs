@@ -842,6 +842,7 @@ fn assemble(
         threads,
         nevers: Vec::new(),
         places,
+        bounds: Vec::new(),
     };
     program.locations = locations::find_locations(&program, memory_size);
     for thread in &mut program.threads {

@@ -20,6 +20,7 @@ fn program(text: &str) -> Program {
         threads: Vec::new(),
         nevers: Vec::new(),
         places: Vec::new(),
+        bounds: Vec::new(),
     }
 }
 

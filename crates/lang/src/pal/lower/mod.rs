@@ -48,6 +48,7 @@ pub(super) fn lower(
         threads: threads.into_iter().map(|t| t.thread).collect(),
         nevers,
         places: globals.places,
+        bounds: Vec::new(),
     }
 }
 

@@ -1,0 +1,1041 @@
+//! The code of one thread: its function with everything that it calls, inlined.
+
+use crate::copies::{Binding, Copy};
+use crate::fold;
+use crate::memory::{FREED_CELL, block_state, function_number, function_numbered};
+use crate::program::{
+    Allocation, ArgumentCell, Instance, Lowering, MOST_POINTS, announce, height, wait_for,
+};
+use crate::start::Frame;
+use crate::unit::{
+    Action, Atom, Block, BlockId, End, Function, FunctionId, ObjectId, Step, ValueExpr,
+};
+use palisade_lang::build::ThreadBuilder;
+use palisade_lang::expr::MAX_HEIGHT;
+use palisade_lang::{
+    Address, BinaryOp, Diagnostic, Expr, LocationId, Op, Order, PlaceId, PlaceKind, PointId,
+    RegisterExpr, RegisterId, RmwAction, Span, ThreadId, Value,
+};
+use std::collections::HashMap;
+
+/// Deeper chains of calls are not inlined.
+const MOST_CALLS: usize = 150;
+
+/// A thread's code under construction.
+pub struct Code<'l, 'u> {
+    pub(crate) lowering: &'l mut Lowering<'u>,
+    pub(crate) thread: ThreadBuilder,
+    id: ThreadId,
+    name: String,
+    /// The addresses of this thread's own copies of objects.
+    thread_locals: HashMap<ObjectId, Value>,
+    /// Where the thread's function returns to.
+    exit: PointId,
+    /// Gets the result of the thread's function.
+    result: Option<RegisterId>,
+    /// The points that a fence can stand at.
+    placed: HashMap<PointId, PlaceId>,
+    /// Inside an atomic block.
+    atomic: bool,
+}
+
+impl<'l, 'u> Code<'l, 'u> {
+    /// A thread that begins with nothing.
+    pub fn new(lowering: &'l mut Lowering<'u>, id: ThreadId, name: &str, main: FunctionId) -> Self {
+        let span = lowering.unit.functions[main.index()].span;
+        let mut thread = ThreadBuilder::new(id, name, span);
+        let exit = thread.point(span);
+        Code {
+            lowering,
+            thread,
+            id,
+            name: name.to_string(),
+            thread_locals: HashMap::new(),
+            exit,
+            result: None,
+            placed: HashMap::new(),
+            atomic: false,
+        }
+    }
+
+    /// Whether the rest of the first thread touches anything that is not its own, or could fail.
+    pub fn does_something(lowering: &Lowering<'_>, frames: &[Frame]) -> bool {
+        let unit = lowering.unit;
+        frames.iter().any(|frame| {
+            let function = &unit.functions[frame.function.index()];
+            let reached = crate::shape::reachable(
+                function,
+                &crate::shape::successors(&function.blocks[frame.block.index()].end),
+            );
+            let harmless = |step: &Step| {
+                matches!(
+                    step.action,
+                    Action::Assign(..) | Action::Statement | Action::Join { to: None, .. }
+                ) || matches!(&step.action, Action::Load { address, .. } if is_own_variable(address))
+            };
+            let rest = &function.blocks[frame.block.index()].steps[frame.step..];
+            let later = function.blocks.iter().zip(&reached);
+            let later = later.filter(|(_, reached)| **reached);
+            !rest.iter().all(harmless) || !later.into_iter().all(|(b, _)| b.steps.iter().all(harmless))
+        })
+    }
+
+    /// The thread that a creator starts.
+    pub fn instance(mut self, index: usize) -> ThreadBuilder {
+        let instance = &self.lowering.instances[index];
+        let (function, span, done) = (instance.function, instance.span, instance.done);
+        let (start, arguments) = (instance.start, instance.arguments.clone());
+        let mut at = self.thread.initial();
+        if let Some(start) = start {
+            let start = self.direct(start);
+            at = self.step(at, wait_for(start), span);
+        }
+        let mut values = Vec::new();
+        for argument in arguments {
+            values.push(match argument {
+                Expr::Atom(ArgumentCell(cell)) => {
+                    let register = self.thread.register(None, span);
+                    let load = Op::Load {
+                        register,
+                        address: self.direct(cell),
+                        order: Order::NonAtomic,
+                    };
+                    at = self.step(at, load, span);
+                    Expr::Atom(register)
+                }
+                Expr::Const(value) => Expr::Const(value),
+                _ => Expr::Const(0),
+            });
+        }
+        if self.lowering.results {
+            self.result = Some(self.thread.register(None, span));
+        }
+        let exit = self.exit;
+        self.call(at, function, &values, self.result, exit, &[], false, span);
+        if self.lowering.joins {
+            let mut at = exit;
+            if let Some(result) = self.result {
+                let store = Op::Store {
+                    address: self.direct(done + 1),
+                    value: Expr::Atom(result),
+                    order: Order::NonAtomic,
+                };
+                at = self.step(at, store, span);
+            }
+            let done = self.direct(done);
+            self.step(at, announce(done), span);
+        }
+        self.thread
+    }
+
+    /// The first thread, from where its beginning has led.
+    pub fn rest_of(mut self, frames: &[Frame]) -> ThreadBuilder {
+        let mut at = self.thread.initial();
+        let mut exit = self.exit;
+        let mut result = None;
+        let mut chain = Vec::new();
+        let mut entry = None;
+        for (depth, frame) in frames.iter().enumerate() {
+            let mut copy = Copy::resume(self.lowering, &mut self.thread, frame, &mut at);
+            copy.chain.clone_from(&chain);
+            copy.exit = exit;
+            copy.result = result;
+            chain.push(frame.function);
+            let innermost = depth + 1 == frames.len();
+            let span = self.function(frame.function).span;
+            let here = self.thread.point(span);
+            self.steps(&mut copy, here, frame.block, frame.step);
+            self.blocks(&mut copy);
+            exit = here;
+            result = frames
+                .get(depth + 1)
+                .and_then(|inner| inner.result)
+                .and_then(|local| copy.register(local));
+            if innermost {
+                entry = Some(here);
+            }
+        }
+        if let Some(entry) = entry {
+            let span = self.function(frames[0].function).span;
+            self.thread.edge(at, entry, Op::Jump, span);
+        }
+        self.thread
+    }
+
+    fn function(&self, function: FunctionId) -> &'u Function {
+        &self.lowering.unit.functions[function.index()]
+    }
+
+    pub(crate) fn direct(&self, address: Value) -> Address<RegisterId> {
+        match self.lowering.memory.at(address) {
+            Some(location) => Address::Direct(location),
+            None => Address::Pointer(Expr::Const(address)),
+        }
+    }
+
+    fn point(&mut self, span: Span) -> PointId {
+        self.lowering.points += 1;
+        match self.atomic {
+            true => self.thread.point_in_block(span),
+            false => self.thread.point(span),
+        }
+    }
+
+    fn step(&mut self, from: PointId, op: Op, span: Span) -> PointId {
+        let to = self.point(span);
+        self.thread.edge(from, to, op, span);
+        to
+    }
+
+    /// Inlines a call.
+    #[allow(clippy::too_many_arguments)]
+    fn call(
+        &mut self,
+        mut at: PointId,
+        callee: FunctionId,
+        arguments: &[RegisterExpr],
+        result: Option<RegisterId>,
+        exit: PointId,
+        chain: &[FunctionId],
+        in_loop: bool,
+        span: Span,
+    ) {
+        let limit = self.lowering.unit.limits.recursion;
+        let depth = chain.iter().filter(|f| **f == callee).count();
+        let name = &self.function(callee).name;
+        if depth >= limit as usize || chain.len() >= MOST_CALLS {
+            let message = format!("`{name}` calls itself more than {limit} deep");
+            self.bound(at, message, span);
+            return;
+        }
+        if self.lowering.points > MOST_POINTS {
+            if self.lowering.errors.is_empty() {
+                let message = "the program becomes too large when its calls are inlined";
+                self.lowering.errors.push(Diagnostic::error(span, message));
+            }
+            return;
+        }
+        let mut copy = Copy::new(self.lowering, &mut self.thread, callee, arguments, &self.name);
+        copy.exit = exit;
+        copy.result = result;
+        copy.in_loop = in_loop;
+        copy.chain = chain.to_vec();
+        copy.chain.push(callee);
+        for (register, value) in std::mem::take(&mut copy.entry) {
+            at = self.step(at, Op::Assign(register, value), span);
+        }
+        copy.points.insert(BlockId(0), at);
+        if self.atomic {
+            copy.atomic.insert(BlockId(0));
+        }
+        copy.todo.push(BlockId(0));
+        let atomic = self.atomic;
+        self.blocks(&mut copy);
+        self.atomic = atomic;
+    }
+
+    fn blocks(&mut self, copy: &mut Copy) {
+        while let Some(block) = copy.todo.pop() {
+            let at = copy.points[&block];
+            copy.done.insert(block);
+            self.atomic = copy.atomic.contains(&block);
+            self.steps(copy, at, block, 0);
+        }
+    }
+
+    /// The rest of a block.
+    fn steps(&mut self, copy: &mut Copy, mut at: PointId, block: BlockId, from: usize) {
+        let body: &Block = &self.function(copy.function).blocks[block.index()];
+        let in_loop = copy.in_loop || self.lowering.shapes[copy.function.index()].in_loop[block.index()];
+        for step in &body.steps[from..] {
+            match self.action(copy, at, step, in_loop) {
+                Some(next) => at = next,
+                None => return,
+            }
+        }
+        let span = body.span;
+        match &body.end {
+            End::Goto(next) => self.goto(copy, at, *next, span),
+            End::Branch(condition, yes, no) => {
+                let condition = self.value(copy, &mut at, condition, span);
+                match condition {
+                    Expr::Const(0) => self.goto(copy, at, *no, span),
+                    Expr::Const(_) => self.goto(copy, at, *yes, span),
+                    condition => {
+                        let opposite = fold::not(condition.clone());
+                        let then = self.step(at, Op::Assume(condition), span);
+                        self.goto(copy, then, *yes, span);
+                        let otherwise = self.step(at, Op::Assume(opposite), span);
+                        self.goto(copy, otherwise, *no, span);
+                    }
+                }
+            }
+            End::Return(value) => {
+                let exit = copy.exit;
+                self.leave(copy, at, value.as_ref(), copy.result, exit, span);
+            }
+            End::Finish(value) => {
+                let (result, exit) = (self.result, self.exit);
+                self.leave(copy, at, value.as_ref(), result, exit, span);
+            }
+            End::Stop => {
+                let nowhere = self.point(span);
+                let never = Op::Assume(Expr::Const(0));
+                self.thread.edge(at, nowhere, never, span);
+            }
+        }
+    }
+
+    fn leave(
+        &mut self,
+        copy: &mut Copy,
+        mut at: PointId,
+        value: Option<&ValueExpr>,
+        result: Option<RegisterId>,
+        exit: PointId,
+        span: Span,
+    ) {
+        if let (Some(result), Some(value)) = (result, value) {
+            let value = self.value(copy, &mut at, value, span);
+            at = self.step(at, Op::Assign(result, value), span);
+        }
+        self.thread.edge(at, exit, Op::Jump, span);
+    }
+
+    fn goto(&mut self, copy: &mut Copy, at: PointId, to: BlockId, span: Span) {
+        // A way back is a step, so that jumps form no cycle.
+        let back = copy.done.contains(&to);
+        let target = match copy.points.get(&to) {
+            Some(point) => *point,
+            None => {
+                let first = &self.function(copy.function).blocks[to.index()];
+                let span = first.steps.first().map_or(first.span, |s| s.span);
+                let point = self.point(span);
+                copy.points.insert(to, point);
+                if self.atomic {
+                    copy.atomic.insert(to);
+                }
+                copy.todo.push(to);
+                point
+            }
+        };
+        let op = if back { Op::Skip } else { Op::Jump };
+        self.thread.edge(at, target, op, span);
+    }
+
+    /// A run that comes here goes beyond what is followed.
+    fn bound(&mut self, at: PointId, message: String, span: Span) {
+        let stop = self.point(span);
+        self.thread.edge(at, stop, Op::Assume(Expr::Const(0)), span);
+        let label = self.thread.label("bound", at, span);
+        self.lowering.bound(self.id, label, message, span);
+    }
+
+    /// An expression with this copy's registers and addresses in it; its indices are checked in steps before.
+    fn value(
+        &mut self,
+        copy: &mut Copy,
+        at: &mut PointId,
+        expr: &ValueExpr,
+        span: Span,
+    ) -> RegisterExpr {
+        let value = self.resolve(copy, expr);
+        self.checked(at, value, span)
+    }
+
+    fn resolve(&mut self, copy: &Copy, expr: &ValueExpr) -> RegisterExpr {
+        let name = &self.name;
+        let (lowering, own) = (&mut *self.lowering, &mut self.thread_locals);
+        fold::replace(expr, &mut |atom| match atom {
+            Atom::Local(local) => match &copy.bindings[local.index()] {
+                Binding::Constant(value) | Binding::Memory(value) => Expr::Const(*value),
+                Binding::Register(register) => Expr::Atom(*register),
+            },
+            Atom::AddressOf(local) => match &copy.bindings[local.index()] {
+                Binding::Memory(address) => Expr::Const(*address),
+                _ => Expr::Const(0),
+            },
+            Atom::Object(object) => match lowering.memory.object(*object) {
+                0 => Expr::Const(*own.entry(*object).or_insert_with(|| {
+                    let object = &lowering.unit.objects[object.index()];
+                    lowering.memory.add_thread_local(name, object)
+                })),
+                address => Expr::Const(address),
+            },
+            Atom::Function(function) => Expr::Const(function_number(*function)),
+        })
+    }
+
+    /// The expression without [`Expr::Element`]: each index is checked in a step of its own.
+    fn checked(&mut self, at: &mut PointId, expr: RegisterExpr, span: Span) -> RegisterExpr {
+        if height(&expr) >= MAX_HEIGHT - 10 {
+            let message = "this expression is nested too deeply";
+            self.lowering.errors.push(Diagnostic::error(span, message));
+            return Expr::Const(0);
+        }
+        let mut checks = Vec::new();
+        let plain = without_elements(&expr, &mut checks);
+        for check in checks {
+            *at = self.step(*at, Op::Assert(check), span);
+        }
+        plain
+    }
+
+    fn address(
+        &mut self,
+        copy: &mut Copy,
+        at: &mut PointId,
+        expr: &ValueExpr,
+        span: Span,
+    ) -> Address<RegisterId> {
+        let address = self.resolve(copy, expr);
+        if let Expr::Const(address) = address {
+            return self.direct(address);
+        }
+        if let Expr::Binary(BinaryOp::Add, element, first) = &address
+            && let (Expr::Element { first: 0, length, index }, Expr::Const(first)) =
+                (&**element, &**first)
+            && let Some(location) = self.lowering.memory.at(*first)
+            && self.lowering.memory.locations[location.index()].array == Some((location, *length))
+        {
+            let index = self.checked(at, (**index).clone(), span);
+            return Address::Element {
+                first: location,
+                length: *length,
+                index,
+            };
+        }
+        Address::Pointer(self.checked(at, address, span))
+    }
+
+    /// A value that was read from memory that can be given back must not be what is left there.
+    fn check_read(
+        &mut self,
+        at: PointId,
+        address: &Address<RegisterId>,
+        register: Option<RegisterId>,
+        span: Span,
+    ) -> PointId {
+        let heap = |location: LocationId| {
+            let address = location.0 as Value + 1;
+            let blocks = &self.lowering.memory.heap;
+            blocks
+                .iter()
+                .any(|b| (b.address..b.address + Value::from(b.cells)).contains(&address))
+        };
+        let may_be_freed = self.lowering.memory.frees
+            && match address {
+                Address::Direct(location) => heap(*location),
+                Address::Element { first, .. } => heap(*first),
+                Address::Pointer(_) => true,
+            };
+        match register {
+            Some(register) if may_be_freed => {
+                let fine = Expr::binary(
+                    BinaryOp::NotEqual,
+                    Expr::Atom(register),
+                    Expr::Const(FREED_CELL),
+                );
+                self.step(at, Op::Assert(fine), span)
+            }
+            _ => at,
+        }
+    }
+
+    /// One step; `None` where nothing comes behind it.
+    fn action(
+        &mut self,
+        copy: &mut Copy,
+        mut at: PointId,
+        step: &Step,
+        in_loop: bool,
+    ) -> Option<PointId> {
+        let span = step.span;
+        match &step.action {
+            Action::Statement => {
+                if let Some(place) = self.placed.get(&at) {
+                    if self.lowering.places[place.index()].span == span {
+                        return Some(at);
+                    }
+                    at = self.step(at, Op::Jump, span);
+                }
+                if !self.atomic {
+                    self.place(at, span);
+                }
+                return Some(at);
+            }
+            Action::Assign(to, value) => {
+                if let Some(register) = copy.register(*to) {
+                    let value = self.value(copy, &mut at, value, span);
+                    at = self.step(at, Op::Assign(register, value), span);
+                }
+            }
+            Action::Choose(to, values) => {
+                let register = copy.register(*to)?;
+                let after = self.point(span);
+                for value in values {
+                    let choice = Op::Assign(register, Expr::Const(*value));
+                    self.thread.edge(at, after, choice, span);
+                }
+                at = after;
+            }
+            Action::Load { to, address, order } => {
+                let register = copy.register(*to)?;
+                let address = self.address(copy, &mut at, address, span);
+                let load = Op::Load {
+                    register,
+                    address: address.clone(),
+                    order: *order,
+                };
+                at = self.step(at, load, span);
+                at = self.check_read(at, &address, Some(register), span);
+            }
+            Action::Store {
+                address,
+                value,
+                order,
+            } => {
+                let address = self.address(copy, &mut at, address, span);
+                let value = self.value(copy, &mut at, value, span);
+                let store = Op::Store {
+                    address,
+                    value,
+                    order: *order,
+                };
+                at = self.step(at, store, span);
+            }
+            Action::Fetch {
+                to,
+                address,
+                op,
+                operand,
+                order,
+            } => {
+                let address = self.address(copy, &mut at, address, span);
+                let operand = self.value(copy, &mut at, operand, span);
+                let register = to.and_then(|to| copy.register(to));
+                let action = RmwAction::Fetch(*op, operand);
+                at = self.rmw(at, register, address, action, *order, span);
+            }
+            Action::Exchange {
+                to,
+                address,
+                value,
+                order,
+            } => {
+                let address = self.address(copy, &mut at, address, span);
+                let value = self.value(copy, &mut at, value, span);
+                let register = to.and_then(|to| copy.register(to));
+                let action = RmwAction::Exchange(value);
+                at = self.rmw(at, register, address, action, *order, span);
+            }
+            Action::CompareExchange { .. } => {
+                return self.compare_exchange(copy, at, &step.action, span);
+            }
+            Action::BlockingCompareExchange {
+                address,
+                expected,
+                desired,
+                order,
+            } => {
+                let address = self.address(copy, &mut at, address, span);
+                let expected = self.value(copy, &mut at, expected, span);
+                let desired = self.value(copy, &mut at, desired, span);
+                let action = RmwAction::BlockingCompareAndSwap { expected, desired };
+                at = self.rmw(at, None, address, action, *order, span);
+            }
+            Action::Wait {
+                to,
+                address,
+                relation,
+                value,
+                order,
+            } => {
+                let address = self.address(copy, &mut at, address, span);
+                let value = self.value(copy, &mut at, value, span);
+                let register = to.and_then(|to| copy.register(to));
+                let wait = Op::Wait {
+                    register,
+                    address: address.clone(),
+                    relation: *relation,
+                    value,
+                    order: *order,
+                };
+                at = self.step(at, wait, span);
+                at = self.check_read(at, &address, register, span);
+            }
+            Action::Fence(order) => at = self.step(at, Op::Fence(*order), span),
+            Action::Assume(condition) => match self.value(copy, &mut at, condition, span) {
+                Expr::Const(value) if value != 0 => {}
+                condition => at = self.step(at, Op::Assume(condition), span),
+            },
+            Action::Assert(condition) => match self.value(copy, &mut at, condition, span) {
+                Expr::Const(value) if value != 0 => {}
+                condition => at = self.step(at, Op::Assert(condition), span),
+            },
+            Action::Call { .. } => return self.call_step(copy, at, step, in_loop),
+            Action::Spawn { .. } => return self.spawn(copy, at, step, in_loop),
+            Action::Join { handle, to } => {
+                let handle = self.value(copy, &mut at, handle, span);
+                let done = match &handle {
+                    Expr::Const(handle) => self.direct(*handle),
+                    handle => Address::Pointer(handle.clone()),
+                };
+                at = self.step(at, wait_for(done), span);
+                if let Some(register) = to.and_then(|to| copy.register(to)) {
+                    let address = match fold::binary(BinaryOp::Add, handle, Expr::Const(1)) {
+                        Expr::Const(address) => self.direct(address),
+                        address => Address::Pointer(address),
+                    };
+                    let load = Op::Load {
+                        register,
+                        address,
+                        order: Order::NonAtomic,
+                    };
+                    at = self.step(at, load, span);
+                }
+            }
+            Action::Allocate { to, name, cells } => {
+                let register = copy.register(*to)?;
+                let slots = match in_loop {
+                    true => self.lowering.unit.limits.slots,
+                    false => 1,
+                };
+                let after = self.point(span);
+                self.lowering.allocations.push(Allocation {
+                    thread: self.id.0 as usize,
+                    from: at,
+                    to: after,
+                    register,
+                    cells: cells.len() as u32,
+                    span,
+                });
+                let taken = in_loop.then(|| self.thread.register(None, span));
+                for slot in 0..slots {
+                    let memory = &mut self.lowering.memory;
+                    let block = memory.allocate(name, cells, block_state::UNUSED, span);
+                    let mut here = at;
+                    if let Some(taken) = taken {
+                        let now = Expr::Const(Value::from(slot));
+                        let next = Expr::binary(BinaryOp::Equal, Expr::Atom(taken), now);
+                        here = self.step(here, Op::Assume(next), span);
+                        let next = Expr::Const(Value::from(slot) + 1);
+                        here = self.step(here, Op::Assign(taken, next), span);
+                    }
+                    if self.lowering.memory.frees {
+                        let state = Op::Store {
+                            address: self.direct(block.address - 1),
+                            value: Expr::Const(block_state::IN_USE),
+                            order: Order::Relaxed,
+                        };
+                        here = self.step(here, state, span);
+                    }
+                    let address = Op::Assign(register, Expr::Const(block.address));
+                    self.thread.edge(here, after, address, span);
+                }
+                if let Some(taken) = taken {
+                    let all = Expr::Const(Value::from(slots));
+                    let all = Expr::binary(BinaryOp::Equal, Expr::Atom(taken), all);
+                    let beyond = self.step(at, Op::Assume(all), span);
+                    let message = format!("memory is allocated here more than {slots} times");
+                    self.bound(beyond, message, span);
+                }
+                at = after;
+            }
+            Action::Free(address) => {
+                let address = self.value(copy, &mut at, address, span);
+                at = self.free(at, address, span);
+            }
+            Action::AtomicBegin => {
+                self.atomic = true;
+                at = self.step(at, Op::AtomicBegin, span);
+            }
+            Action::AtomicEnd => {
+                self.atomic = false;
+                at = self.step(at, Op::AtomicEnd, span);
+            }
+            Action::Bound(message) => {
+                self.bound(at, message.clone(), span);
+                return None;
+            }
+        }
+        Some(at)
+    }
+
+    fn place(&mut self, at: PointId, span: Span) {
+        if let Some(place) = self.lowering.place_of.get(&span) {
+            self.thread.set_place(at, *place, span);
+            // The same text runs in another thread as well, or is inlined twice.
+            let entry = &mut self.lowering.places[place.index()];
+            if entry.thread != Some(self.id) {
+                entry.thread = None;
+            }
+        } else {
+            let place = PlaceId(self.lowering.places.len() as u32);
+            let kind = PlaceKind::BeforeStatement;
+            self.thread.place(&mut self.lowering.places, at, kind, None, span);
+            self.lowering.place_of.insert(span, place);
+        }
+        self.placed.insert(at, self.lowering.place_of[&span]);
+    }
+
+    fn rmw(
+        &mut self,
+        at: PointId,
+        register: Option<RegisterId>,
+        address: Address<RegisterId>,
+        action: RmwAction,
+        order: Order,
+        span: Span,
+    ) -> PointId {
+        let rmw = Op::Rmw {
+            register,
+            address: address.clone(),
+            action,
+            order,
+        };
+        let at = self.step(at, rmw, span);
+        self.check_read(at, &address, register, span)
+    }
+
+    fn compare_exchange(
+        &mut self,
+        copy: &mut Copy,
+        mut at: PointId,
+        action: &Action,
+        span: Span,
+    ) -> Option<PointId> {
+        let Action::CompareExchange {
+            old,
+            success,
+            address,
+            expected,
+            desired,
+            order,
+            failure,
+            weak,
+        } = action
+        else {
+            return Some(at);
+        };
+        let old = copy.register(*old)?;
+        let success = copy.register(*success)?;
+        let address = self.address(copy, &mut at, address, span);
+        let mut expected = self.value(copy, &mut at, expected, span);
+        let desired = self.value(copy, &mut at, desired, span);
+        // It is compared again when the old value is there.
+        let mut same = false;
+        expected.for_each_atom(&mut |register| same |= *register == old || *register == success);
+        if same {
+            let kept = self.thread.register(None, span);
+            at = self.step(at, Op::Assign(kept, expected), span);
+            expected = Expr::Atom(kept);
+        }
+        let cas = Op::Rmw {
+            register: Some(old),
+            address: address.clone(),
+            action: RmwAction::CompareAndSwap {
+                expected: expected.clone(),
+                desired,
+                failure: *failure,
+            },
+            order: *order,
+        };
+        let mut done = self.step(at, cas, span);
+        done = self.check_read(done, &address, Some(old), span);
+        let wrote = Expr::binary(BinaryOp::Equal, Expr::Atom(old), expected);
+        let after = self.step(done, Op::Assign(success, wrote), span);
+        if *weak {
+            let load = Op::Load {
+                register: old,
+                address: address.clone(),
+                order: *failure,
+            };
+            let mut failed = self.step(at, load, span);
+            failed = self.check_read(failed, &address, Some(old), span);
+            let not = Op::Assign(success, Expr::Const(0));
+            self.thread.edge(failed, after, not, span);
+        }
+        Some(after)
+    }
+
+    fn call_step(
+        &mut self,
+        copy: &mut Copy,
+        mut at: PointId,
+        step: &Step,
+        in_loop: bool,
+    ) -> Option<PointId> {
+        let Action::Call {
+            to,
+            callee,
+            arguments,
+        } = &step.action
+        else {
+            return Some(at);
+        };
+        let span = step.span;
+        let callee = self.value(copy, &mut at, callee, span);
+        let mut values = Vec::new();
+        for argument in arguments {
+            values.push(self.value(copy, &mut at, argument, span));
+        }
+        let result = to.and_then(|to| copy.register(to));
+        let after = self.point(span);
+        let chain = copy.chain.clone();
+        if let Expr::Const(number) = callee {
+            match function_numbered(number).filter(|f| f.index() < self.lowering.unit.functions.len()) {
+                Some(function) => {
+                    self.call(at, function, &values, result, after, &chain, in_loop, span);
+                }
+                None => {
+                    self.thread.edge(at, after, Op::Assert(Expr::Const(0)), span);
+                }
+            }
+            return Some(after);
+        }
+        // One of the functions whose number the program uses as a value.
+        let mut none = Expr::Const(1);
+        for function in self.lowering.pointed_functions() {
+            let number = Expr::Const(function_number(function));
+            let is = Expr::binary(BinaryOp::Equal, callee.clone(), number);
+            none = fold::binary(BinaryOp::And, none, fold::not(is.clone()));
+            let here = self.step(at, Op::Assume(is), span);
+            self.call(here, function, &values, result, after, &chain, in_loop, span);
+        }
+        let nothing = self.step(at, Op::Assume(none), span);
+        self.thread.edge(nothing, after, Op::Assert(Expr::Const(0)), span);
+        Some(after)
+    }
+
+    fn spawn(
+        &mut self,
+        copy: &mut Copy,
+        mut at: PointId,
+        step: &Step,
+        in_loop: bool,
+    ) -> Option<PointId> {
+        let Action::Spawn {
+            handle,
+            callee,
+            arguments,
+        } = &step.action
+        else {
+            return Some(at);
+        };
+        let span = step.span;
+        let function = match self.value(copy, &mut at, callee, span) {
+            Expr::Const(number) => function_numbered(number),
+            _ => None,
+        };
+        let Some(function) = function.filter(|f| f.index() < self.lowering.unit.functions.len()) else {
+            let message = "which function this thread executes is not known";
+            let label = "it must be the same for every run";
+            self.lowering.errors.push(Diagnostic::error(span, message).label(label));
+            return None;
+        };
+        let mut values = Vec::new();
+        for argument in arguments {
+            values.push(self.value(copy, &mut at, argument, span));
+        }
+        let instances = match in_loop {
+            true => self.lowering.unit.limits.instances,
+            false => 1,
+        };
+        let register = handle.and_then(|to| copy.register(to));
+        let count = in_loop.then(|| self.thread.register(None, span));
+        let after = self.point(span);
+        let name = self.function(function).name.clone();
+        for number in 0..instances {
+            let mut here = at;
+            if let Some(count) = count {
+                let now = Expr::Const(Value::from(number));
+                let now = Expr::binary(BinaryOp::Equal, Expr::Atom(count), now);
+                here = self.step(here, Op::Assume(now), span);
+                let next = Expr::Const(Value::from(number) + 1);
+                here = self.step(here, Op::Assign(count, next), span);
+            }
+            let mut given = Vec::new();
+            for value in &values {
+                given.push(match value {
+                    Expr::Const(value) => Expr::Const(*value),
+                    value => {
+                        let memory = &mut self.lowering.memory;
+                        let cell = memory.add_one(&format!("argument of {name}"), span);
+                        let store = Op::Store {
+                            address: self.direct(cell),
+                            value: value.clone(),
+                            order: Order::NonAtomic,
+                        };
+                        here = self.step(here, store, span);
+                        Expr::Atom(ArgumentCell(cell))
+                    }
+                });
+            }
+            let memory = &mut self.lowering.memory;
+            let start = memory.add_one(&format!("start of {name}"), span);
+            let id = self.lowering.add_instance(Instance {
+                function,
+                arguments: given,
+                start: Some(start),
+                done: 0,
+                span,
+            });
+            let start = self.direct(start);
+            here = self.step(here, announce(start), span);
+            match register {
+                Some(register) => {
+                    let id = Op::Assign(register, Expr::Const(id));
+                    self.thread.edge(here, after, id, span);
+                }
+                None => self.thread.edge(here, after, Op::Jump, span),
+            }
+        }
+        if let Some(count) = count {
+            let all = Expr::Const(Value::from(instances));
+            let all = Expr::binary(BinaryOp::Equal, Expr::Atom(count), all);
+            let beyond = self.step(at, Op::Assume(all), span);
+            let message = format!("more than {instances} threads are created here");
+            self.bound(beyond, message, span);
+        }
+        Some(after)
+    }
+
+    /// Gives a block back: its cells are overwritten, which races with every access that is not ordered, and then it can be had again.
+    fn free(&mut self, at: PointId, address: RegisterExpr, span: Span) -> PointId {
+        let after = self.point(span);
+        let mut here = at;
+        match &address {
+            Expr::Const(0) => {
+                self.thread.edge(at, after, Op::Jump, span);
+                return after;
+            }
+            Expr::Const(_) => {}
+            address => {
+                let null = Expr::binary(BinaryOp::Equal, address.clone(), Expr::Const(0));
+                let some = fold::not(null.clone());
+                self.thread.edge(at, after, Op::Assume(null), span);
+                here = self.step(at, Op::Assume(some), span);
+            }
+        }
+        let pointer = self.thread.register(None, span);
+        let state = self.thread.register(None, span);
+        let left = self.thread.register(None, span);
+        let offset = |by: Value| {
+            let address = Expr::binary(BinaryOp::Add, Expr::Atom(pointer), Expr::Const(by));
+            Address::Pointer(address)
+        };
+        here = self.step(here, Op::Assign(pointer, address), span);
+        let load = Op::Load {
+            register: state,
+            address: offset(-1),
+            order: Order::Relaxed,
+        };
+        here = self.step(here, load, span);
+        let in_use = Expr::Const(block_state::IN_USE);
+        let in_use = Expr::binary(BinaryOp::Equal, Expr::Atom(state), in_use);
+        here = self.step(here, Op::Assert(in_use), span);
+        let load = Op::Load {
+            register: left,
+            address: offset(-2),
+            order: Order::NonAtomic,
+        };
+        let head = self.step(here, load, span);
+        let more = Expr::binary(BinaryOp::Greater, Expr::Atom(left), Expr::Const(0));
+        let finished = self.step(head, Op::Assume(fold::not(more.clone())), span);
+        let again = self.step(head, Op::Assume(more), span);
+        let less = Expr::binary(BinaryOp::Subtract, Expr::Atom(left), Expr::Const(1));
+        let again = self.step(again, Op::Assign(left, less), span);
+        let cell = Expr::binary(BinaryOp::Add, Expr::Atom(pointer), Expr::Atom(left));
+        let overwrite = Op::Store {
+            address: Address::Pointer(cell),
+            value: Expr::Const(FREED_CELL),
+            order: Order::NonAtomic,
+        };
+        self.thread.edge(again, head, overwrite, span);
+        let exchange = Op::Rmw {
+            register: Some(state),
+            address: offset(-1),
+            action: RmwAction::Exchange(Expr::Const(block_state::FREED)),
+            order: Order::AcqRel,
+        };
+        let exchanged = self.step(finished, exchange, span);
+        let in_use = Expr::Const(block_state::IN_USE);
+        let in_use = Expr::binary(BinaryOp::Equal, Expr::Atom(state), in_use);
+        self.thread.edge(exchanged, after, Op::Assert(in_use), span);
+        after
+    }
+}
+
+impl Lowering<'_> {
+    /// The functions whose number is used as a value anywhere.
+    fn pointed_functions(&self) -> Vec<FunctionId> {
+        let mut found: Vec<FunctionId> = Vec::new();
+        let mut add = |expr: &ValueExpr| {
+            expr.for_each_atom(&mut |atom| {
+                if let Atom::Function(function) = atom
+                    && !found.contains(function)
+                {
+                    found.push(*function);
+                }
+            });
+        };
+        let objects = self.unit.objects.iter().flat_map(|o| &o.cells);
+        objects.for_each(|cell| add(&cell.initial));
+        for step in self.unit.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.steps) {
+            match &step.action {
+                Action::Assign(_, value)
+                | Action::Store { value, .. }
+                | Action::Exchange { value, .. }
+                | Action::CompareExchange { desired: value, .. } => add(value),
+                Action::Call { arguments, .. } | Action::Spawn { arguments, .. } => {
+                    arguments.iter().for_each(&mut add);
+                }
+                _ => {}
+            }
+        }
+        let returned = self.unit.functions.iter().flat_map(|f| &f.blocks);
+        for block in returned {
+            if let End::Return(Some(value)) = &block.end {
+                add(value);
+            }
+        }
+        found
+    }
+}
+
+fn is_own_variable(address: &ValueExpr) -> bool {
+    let mut own = false;
+    let mut other = false;
+    address.for_each_atom(&mut |atom| match atom {
+        Atom::AddressOf(_) => own = true,
+        Atom::Object(_) | Atom::Function(_) => other = true,
+        Atom::Local(_) => {}
+    });
+    own && !other
+}
+
+/// The expression with indices in place of elements, and what must hold for that.
+fn without_elements(expr: &RegisterExpr, checks: &mut Vec<RegisterExpr>) -> RegisterExpr {
+    match expr {
+        Expr::Const(_) | Expr::Atom(_) => expr.clone(),
+        Expr::Unary(op, operand) => fold::unary(*op, without_elements(operand, checks)),
+        Expr::Binary(op, left, right) => {
+            let left = without_elements(left, checks);
+            fold::binary(*op, left, without_elements(right, checks))
+        }
+        Expr::Element {
+            first,
+            length,
+            index,
+        } => {
+            let index = without_elements(index, checks);
+            let not_below = Expr::binary(BinaryOp::GreaterEqual, index.clone(), Expr::Const(0));
+            let length = Expr::Const(Value::from(*length));
+            let not_above = Expr::binary(BinaryOp::Less, index.clone(), length);
+            checks.push(fold::binary(BinaryOp::And, not_below, not_above));
+            fold::binary(BinaryOp::Add, index, Expr::Const(*first))
+        }
+    }
+}
+

@@ -1,0 +1,156 @@
+//! Where objects are: every cell is a location, and its address is its number, from 1.
+
+use crate::fold;
+use crate::unit::{Atom, Cell, FunctionId, Object, ObjectId, Unit};
+use palisade_lang::{Expr, Location, LocationId, Span, Value};
+
+/// A cell of a block that was given back holds this until something is stored there.
+pub const FREED_CELL: Value = Value::MIN + 0xDEAD;
+
+/// What the cell before an allocated block says about it.
+pub mod block_state {
+    use palisade_lang::Value;
+    /// It has never been allocated.
+    pub const UNUSED: Value = 0;
+    /// It is in use.
+    pub const IN_USE: Value = 1;
+    /// It was given back.
+    pub const FREED: Value = 2;
+}
+
+/// A block of allocated memory.
+#[derive(Clone, Copy, Debug)]
+pub struct HeapBlock {
+    /// Of its first cell. Where blocks can be given back, the two cells before it hold how many cells it has, and its state.
+    pub address: Value,
+    /// How many cells.
+    pub cells: u32,
+}
+
+/// All locations so far.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// In the order of their addresses.
+    pub locations: Vec<Location>,
+    /// The address of each object with static storage; 0 for those that each thread has for itself.
+    pub objects: Vec<Value>,
+    /// Allocated blocks.
+    pub heap: Vec<HeapBlock>,
+    /// Whether blocks are ever given back.
+    pub frees: bool,
+}
+
+/// The number that stands for a function in pointers: none that a cell has.
+pub fn function_number(function: FunctionId) -> Value {
+    -1 - Value::from(function.0)
+}
+
+/// The function with this number.
+pub fn function_numbered(number: Value) -> Option<FunctionId> {
+    u32::try_from(-1 - number).ok().map(FunctionId)
+}
+
+impl Memory {
+    /// The objects with static storage.
+    pub fn new(unit: &Unit, frees: bool) -> Self {
+        let mut memory = Memory {
+            frees,
+            ..Memory::default()
+        };
+        for object in &unit.objects {
+            let address = match object.thread_local {
+                true => 0,
+                false => memory.add(&object.name, &object.cells, object.span),
+            };
+            memory.objects.push(address);
+        }
+        for (index, object) in unit.objects.iter().enumerate() {
+            if !object.thread_local {
+                memory.initialise(memory.objects[index], &object.cells);
+            }
+        }
+        memory
+    }
+
+    /// New locations for these cells; the address of the first (where there is none, one that is no location's).
+    pub fn add(&mut self, name: &str, cells: &[Cell], span: Span) -> Value {
+        let first = self.locations.len();
+        for cell in cells {
+            self.locations.push(Location {
+                name: format!("{name}{}", cell.name),
+                address: self.locations.len() as Value + 1,
+                initial: 0,
+                nonatomic: false,
+                array: cell
+                    .array
+                    .map(|(at, length)| (LocationId(first as u32 + at), length)),
+                span,
+            });
+        }
+        first as Value + 1
+    }
+
+    /// One more location.
+    pub fn add_one(&mut self, name: &str, span: Span) -> Value {
+        self.add(name, &[Cell::new("")], span)
+    }
+
+    /// Sets the initial values of cells that were added.
+    pub fn initialise(&mut self, address: Value, cells: &[Cell]) {
+        for (at, cell) in cells.iter().enumerate() {
+            let value = fold::replace(&cell.initial, &mut |atom| self.constant::<Atom>(atom));
+            if let Expr::Const(value) = value {
+                self.locations[address as usize - 1 + at].initial = value;
+            }
+        }
+    }
+
+    fn constant<B>(&self, atom: &Atom) -> Expr<B> {
+        Expr::Const(match atom {
+            Atom::Object(object) => self.objects[object.index()],
+            Atom::Function(function) => function_number(*function),
+            // Not in the initial value of anything.
+            Atom::Local(_) | Atom::AddressOf(_) => 0,
+        })
+    }
+
+    /// A block of allocated memory; `state` is what it starts in.
+    pub fn allocate(&mut self, name: &str, cells: &[Cell], state: Value, span: Span) -> HeapBlock {
+        let name = format!("{name}#{}", self.heap.len() + 1);
+        if self.frees {
+            let size = self.add_one(&format!("{name} size"), span);
+            self.locations[size as usize - 1].initial = cells.len() as Value;
+            let header = self.add_one(&format!("{name} state"), span);
+            self.locations[header as usize - 1].initial = state;
+        }
+        let address = self.add(&name, cells, span);
+        if cells.is_empty() {
+            self.add_one(&name, span);
+        }
+        let block = HeapBlock {
+            address,
+            cells: cells.len() as u32,
+        };
+        self.heap.push(block);
+        block
+    }
+
+    /// The location with this address.
+    pub fn at(&self, address: Value) -> Option<LocationId> {
+        let index = usize::try_from(address.wrapping_sub(1)).ok()?;
+        (index < self.locations.len()).then_some(LocationId(index as u32))
+    }
+
+    /// The address of an object with static storage.
+    pub fn object(&self, object: ObjectId) -> Value {
+        self.objects[object.index()]
+    }
+
+    /// A thread's own copy of an object.
+    pub fn add_thread_local(&mut self, thread: &str, object: &Object) -> Value {
+        let name = format!("{} of {thread}", object.name);
+        let address = self.add(&name, &object.cells, object.span);
+        self.initialise(address, &object.cells);
+        address
+    }
+}

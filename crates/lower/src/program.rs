@@ -1,0 +1,239 @@
+//! From a [`Unit`] to a [`Program`]: its threads one after the other.
+
+use crate::code::Code;
+use crate::memory::{Memory, block_state};
+use crate::shape::Shape;
+use crate::start;
+use crate::unit::{Action, FunctionId, Unit};
+use palisade_lang::build::ThreadBuilder;
+use palisade_lang::program::Bound;
+use palisade_lang::{
+    Address, Diagnostic, Domain, Expr, LabelId, Op, Order, Parsed, Place, PlaceId, PointId,
+    Program, RegisterExpr, RegisterId, Relation, RmwAction, Span, Thread, ThreadId, Value,
+};
+use std::collections::HashMap;
+
+/// More points are not made: the program is refused.
+pub const MOST_POINTS: usize = 400_000;
+/// Nor more threads.
+const MOST_THREADS: usize = 64;
+
+/// A thread that is created somewhere.
+pub struct Instance {
+    /// Where it begins.
+    pub function: FunctionId,
+    /// Its arguments: constants, or the number of the location that holds it.
+    pub arguments: Vec<Expr<ArgumentCell>>,
+    /// The location that its creator sets to 1, unless it is there from the beginning.
+    pub start: Option<Value>,
+    /// The location that it sets to 1 at its end, where threads are ever waited for.
+    pub done: Value,
+    /// Where it is created.
+    pub span: Span,
+}
+
+/// The address of a location that holds an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArgumentCell(pub Value);
+
+/// A place where memory is taken: blocks that were given back, whichever they are, can be had here.
+pub struct Allocation {
+    pub thread: usize,
+    pub from: PointId,
+    pub to: PointId,
+    pub register: RegisterId,
+    pub cells: u32,
+    pub span: Span,
+}
+
+/// The work so far.
+pub struct Lowering<'u> {
+    pub unit: &'u Unit,
+    pub memory: Memory,
+    pub shapes: Vec<Shape>,
+    pub instances: Vec<Instance>,
+    pub places: Vec<Place>,
+    pub place_of: HashMap<Span, PlaceId>,
+    pub bounds: Vec<Bound>,
+    pub allocations: Vec<Allocation>,
+    pub errors: Vec<Diagnostic>,
+    /// Whether threads are waited for, and whether their results are used.
+    pub joins: bool,
+    pub results: bool,
+    pub points: usize,
+}
+
+/// Makes a program.
+pub fn lower(unit: &Unit) -> Result<Parsed, Vec<Diagnostic>> {
+    let actions = || {
+        let blocks = unit.functions.iter().flat_map(|f| &f.blocks);
+        blocks.flat_map(|b| &b.steps).map(|s| &s.action)
+    };
+    let frees = actions().any(|action| matches!(action, Action::Free(_)));
+    let mut lowering = Lowering {
+        unit,
+        memory: Memory::new(unit, frees),
+        shapes: unit.functions.iter().map(Shape::of).collect(),
+        instances: Vec::new(),
+        places: Vec::new(),
+        place_of: HashMap::new(),
+        bounds: Vec::new(),
+        allocations: Vec::new(),
+        errors: Vec::new(),
+        joins: actions().any(|action| matches!(action, Action::Join { .. })),
+        results: actions().any(|action| matches!(action, Action::Join { to: Some(_), .. })),
+        points: 0,
+    };
+    let frames = start::run(&mut lowering);
+    let mut threads = Vec::new();
+    let mut created = 0;
+    if !frames.is_empty() && Code::does_something(&lowering, &frames) {
+        let name = unit.functions[unit.entry.index()].name.clone();
+        let code = Code::new(&mut lowering, ThreadId(0), &name, frames[0].function);
+        threads.push(code.rest_of(&frames));
+    }
+    while created < lowering.instances.len() && lowering.errors.is_empty() {
+        if lowering.instances.len() > MOST_THREADS {
+            let span = lowering.instances[created].span;
+            let message = format!("more than {MOST_THREADS} threads are created");
+            lowering.errors.push(Diagnostic::error(span, message));
+            break;
+        }
+        let name = lowering.instance_name(created);
+        let function = lowering.instances[created].function;
+        let id = ThreadId(threads.len() as u32);
+        let code = Code::new(&mut lowering, id, &name, function);
+        threads.push(code.instance(created));
+        created += 1;
+    }
+    if !lowering.errors.is_empty() {
+        return Err(lowering.errors);
+    }
+    lowering.reuse_blocks(&mut threads);
+    let threads: Vec<Thread> = threads.into_iter().map(ThreadBuilder::finish).collect();
+    let program = Program {
+        name: unit.name.clone(),
+        source: unit.source.clone(),
+        language: unit.language,
+        domain: Domain::FULL,
+        locations: lowering.memory.locations,
+        threads,
+        nevers: Vec::new(),
+        places: lowering.places,
+        bounds: lowering.bounds,
+    };
+    Ok(Parsed {
+        program,
+        warnings: Vec::new(),
+    })
+}
+
+impl Lowering<'_> {
+    /// A thread that is created; its handle.
+    pub fn add_instance(&mut self, mut instance: Instance) -> Value {
+        let name = self.unit.functions[instance.function.index()].name.clone();
+        let span = instance.span;
+        let handle = match self.joins {
+            true => {
+                let number = self.instances.len() + 1;
+                let done = self.memory.add_one(&format!("end of {name}#{number}"), span);
+                if self.results {
+                    self.memory.add_one(&format!("result of {name}#{number}"), span);
+                }
+                done
+            }
+            false => self.instances.len() as Value + 1,
+        };
+        instance.done = handle;
+        self.instances.push(instance);
+        handle
+    }
+
+    /// The function's name, with a number where it is created more than once.
+    fn instance_name(&self, index: usize) -> String {
+        let function = self.instances[index].function;
+        let name = &self.unit.functions[function.index()].name;
+        let same = |i: &&Instance| i.function == function;
+        match self.instances.iter().filter(same).count() {
+            1 => name.clone(),
+            _ => {
+                let before = self.instances[..index].iter().filter(same).count();
+                format!("{name}[{before}]")
+            }
+        }
+    }
+
+    /// A thread that arrives here goes beyond what is followed.
+    pub fn bound(&mut self, thread: ThreadId, label: LabelId, message: String, span: Span) {
+        match self.bounds.iter_mut().find(|b| b.message == message) {
+            Some(bound) => bound.at.push((thread, label)),
+            None => self.bounds.push(Bound {
+                message,
+                at: vec![(thread, label)],
+                span,
+            }),
+        }
+    }
+
+    /// Wherever memory is taken, any block of that size that was given back can be had.
+    fn reuse_blocks(&mut self, threads: &mut [ThreadBuilder]) {
+        if !self.memory.frees {
+            return;
+        }
+        for allocation in &self.allocations {
+            let thread = &mut threads[allocation.thread];
+            for block in &self.memory.heap {
+                if block.cells != allocation.cells {
+                    continue;
+                }
+                let Some(state) = self.memory.at(block.address - 1) else {
+                    continue;
+                };
+                let taken = thread.point(allocation.span);
+                let take = Op::Rmw {
+                    register: None,
+                    address: Address::Direct(state),
+                    action: RmwAction::BlockingCompareAndSwap {
+                        expected: Expr::Const(block_state::FREED),
+                        desired: Expr::Const(block_state::IN_USE),
+                    },
+                    order: Order::Acquire,
+                };
+                thread.edge(allocation.from, taken, take, allocation.span);
+                let address = Op::Assign(allocation.register, Expr::Const(block.address));
+                thread.edge(taken, allocation.to, address, allocation.span);
+            }
+        }
+    }
+}
+
+/// Waits until the location holds 1: the start or the end of a thread.
+pub fn wait_for(address: Address<RegisterId>) -> Op {
+    Op::Wait {
+        register: None,
+        address,
+        relation: Relation::Equal,
+        value: Expr::Const(1),
+        order: Order::Acquire,
+    }
+}
+
+/// Says that a thread may start, or has ended.
+pub fn announce(address: Address<RegisterId>) -> Op {
+    Op::Store {
+        address,
+        value: Expr::Const(1),
+        order: Order::Release,
+    }
+}
+
+/// The height of an expression.
+pub fn height(expr: &RegisterExpr) -> usize {
+    match expr {
+        Expr::Const(_) | Expr::Atom(_) => 1,
+        Expr::Unary(_, operand) => 1 + height(operand),
+        Expr::Binary(_, left, right) => 1 + height(left).max(height(right)),
+        Expr::Element { index, .. } => 1 + height(index),
+    }
+}
+

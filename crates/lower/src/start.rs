@@ -1,0 +1,357 @@
+//! The beginning of a program, before there is a second thread: it is run here and now, and memory begins as it leaves it.
+//!
+//! All that it stores happens before everything that another thread does, so no model can tell it from initial values. The run goes on
+//! behind the creation of threads as long as the first thread touches nothing but its own variables, because nothing can be told from
+//! that either: those threads are simply there from the beginning.
+
+use crate::fold;
+use crate::memory::{FREED_CELL, block_state, function_number, function_numbered};
+use crate::program::{Instance, Lowering};
+use crate::unit::{Action, Atom, BlockId, End, FunctionId, LocalId, Storage, Unit, ValueExpr};
+use palisade_lang::{Domain, Expr, Value};
+
+/// A function that has been called and has not returned.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// Which.
+    pub function: FunctionId,
+    /// The value of each variable; of one in memory, its address.
+    pub values: Vec<Value>,
+    /// The block that is executed …
+    pub block: BlockId,
+    /// … and the next step in it.
+    pub step: usize,
+    /// What gets the value that it returns, in the frame below.
+    pub result: Option<LocalId>,
+}
+
+/// Longer beginnings are left to the search.
+const MOST_STEPS: usize = 2_000_000;
+/// Deeper ones too.
+const MOST_FRAMES: usize = 1_000;
+
+/// Runs the beginning. What is left of the first thread: nothing where it has ended.
+pub fn run(lowering: &mut Lowering<'_>) -> Vec<Frame> {
+    let entry = lowering.unit.entry;
+    let mut run = Run {
+        frames: Vec::new(),
+        own: Vec::new(),
+        alone: true,
+        lowering,
+    };
+    run.enter(entry, &[], None);
+    for _ in 0..MOST_STEPS {
+        if !run.advance() {
+            break;
+        }
+    }
+    run.frames
+}
+
+struct Run<'l, 'u> {
+    lowering: &'l mut Lowering<'u>,
+    frames: Vec<Frame>,
+    /// Variables in memory whose address only the first thread has: from, to (exclusive).
+    own: Vec<(Value, Value)>,
+    /// No thread has been created yet.
+    alone: bool,
+}
+
+impl Run<'_, '_> {
+    fn enter(&mut self, function: FunctionId, arguments: &[Value], result: Option<LocalId>) {
+        let unit: &Unit = self.lowering.unit;
+        let code = &unit.functions[function.index()];
+        let mut values = Vec::with_capacity(code.locals.len());
+        for local in &code.locals {
+            values.push(match &local.storage {
+                Storage::Register => 0,
+                Storage::Memory(cells) => {
+                    let name = local.name.as_deref().unwrap_or("temporary");
+                    let address = self.lowering.memory.add(name, cells, local.span);
+                    self.own.push((address, address + cells.len() as Value));
+                    address
+                }
+            });
+        }
+        for (parameter, argument) in code.parameters.iter().zip(arguments) {
+            values[parameter.index()] = *argument;
+        }
+        self.frames.push(Frame {
+            function,
+            values,
+            block: BlockId(0),
+            step: 0,
+            result,
+        });
+    }
+
+    fn value(&self, expr: &ValueExpr) -> Option<Value> {
+        let frame = self.frames.last()?;
+        let memory = &self.lowering.memory;
+        let mut thread_local = false;
+        let value = fold::replace::<_, Atom>(expr, &mut |atom| {
+            Expr::Const(match atom {
+                Atom::Local(local) | Atom::AddressOf(local) => frame.values[local.index()],
+                Atom::Object(object) => {
+                    let address = memory.object(*object);
+                    thread_local |= address == 0;
+                    address
+                }
+                Atom::Function(function) => function_number(*function),
+            })
+        });
+        if thread_local {
+            return None;
+        }
+        value.constant(Domain::FULL)
+    }
+
+    fn set(&mut self, local: LocalId, value: Value) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.values[local.index()] = value;
+        }
+    }
+
+    fn is_own(&self, address: Value) -> bool {
+        self.own.iter().any(|(from, to)| (*from..*to).contains(&address))
+    }
+
+    /// The cell at an address, if it may be touched now.
+    fn cell(&self, address: &ValueExpr) -> Option<usize> {
+        let address = self.value(address)?;
+        let cell = self.lowering.memory.at(address)?;
+        (self.alone || self.is_own(address)).then_some(cell.index())
+    }
+
+    /// This value can now be known elsewhere: if it is the address of a variable, that one is no longer the first thread's own.
+    fn give(&mut self, value: Value) {
+        self.own.retain(|(from, to)| !(*from..=*to).contains(&value));
+    }
+
+    fn store(&mut self, cell: usize, value: Value) {
+        if !self.is_own(cell as Value + 1) {
+            self.give(value);
+        }
+        self.lowering.memory.locations[cell].initial = value;
+    }
+
+    fn read(&self, cell: usize) -> Option<Value> {
+        // What is wrong with this is for the search to show.
+        let value = self.lowering.memory.locations[cell].initial;
+        (value != FREED_CELL).then_some(value)
+    }
+
+    /// Executes one step; `false` where that is not for this run to do.
+    fn advance(&mut self) -> bool {
+        self.try_advance().is_some()
+    }
+
+    fn try_advance(&mut self) -> Option<()> {
+        let unit: &Unit = self.lowering.unit;
+        let frame = self.frames.last()?;
+        let block = &unit.functions[frame.function.index()].blocks[frame.block.index()];
+        let Some(step) = block.steps.get(frame.step) else {
+            return self.end(&block.end);
+        };
+        let span = step.span;
+        match &step.action {
+            Action::Assign(to, value) => {
+                let value = self.value(value)?;
+                self.set(*to, value);
+            }
+            Action::Load { to, address, .. } => {
+                let value = self.read(self.cell(address)?)?;
+                self.set(*to, value);
+            }
+            Action::Store { address, value, .. } => {
+                let (cell, value) = (self.cell(address)?, self.value(value)?);
+                self.store(cell, value);
+            }
+            Action::Fetch {
+                to,
+                address,
+                op,
+                operand,
+                ..
+            } => {
+                let cell = self.cell(address)?;
+                let old = self.read(cell)?;
+                let new = Domain::FULL.binary(*op, old, self.value(operand)?).ok()?;
+                self.store(cell, new);
+                to.iter().for_each(|to| self.set(*to, old));
+            }
+            Action::Exchange {
+                to, address, value, ..
+            } => {
+                let (cell, value) = (self.cell(address)?, self.value(value)?);
+                let old = self.read(cell)?;
+                self.store(cell, value);
+                to.iter().for_each(|to| self.set(*to, old));
+            }
+            Action::CompareExchange {
+                old,
+                success,
+                address,
+                expected,
+                desired,
+                weak: false,
+                ..
+            } => {
+                let cell = self.cell(address)?;
+                let read = self.read(cell)?;
+                let (expected, desired) = (self.value(expected)?, self.value(desired)?);
+                if read == expected {
+                    self.store(cell, desired);
+                }
+                self.set(*old, read);
+                self.set(*success, Value::from(read == expected));
+            }
+            Action::BlockingCompareExchange {
+                address,
+                expected,
+                desired,
+                ..
+            } => {
+                let cell = self.cell(address)?;
+                let (expected, desired) = (self.value(expected)?, self.value(desired)?);
+                (self.read(cell)? == expected).then_some(())?;
+                self.store(cell, desired);
+            }
+            Action::Wait {
+                to,
+                address,
+                relation,
+                value,
+                ..
+            } => {
+                let read = self.read(self.cell(address)?)?;
+                relation.holds(read, self.value(value)?).then_some(())?;
+                to.iter().for_each(|to| self.set(*to, read));
+            }
+            Action::Fence(_) | Action::AtomicBegin | Action::AtomicEnd => {
+                self.alone.then_some(())?;
+            }
+            Action::Assume(condition) | Action::Assert(condition) => {
+                (self.value(condition)? != 0).then_some(())?;
+            }
+            Action::Call {
+                to,
+                callee,
+                arguments,
+            } => {
+                let callee = function_numbered(self.value(callee)?)?;
+                let function = unit.functions.get(callee.index())?;
+                let mut values = Vec::new();
+                for argument in arguments {
+                    values.push(self.value(argument)?);
+                }
+                if self.frames.len() >= MOST_FRAMES || function.blocks.is_empty() {
+                    return None;
+                }
+                self.frames.last_mut()?.step += 1;
+                self.enter(callee, &values, *to);
+                return Some(());
+            }
+            Action::Spawn {
+                handle,
+                callee,
+                arguments,
+            } => {
+                let callee = function_numbered(self.value(callee)?)?;
+                unit.functions.get(callee.index())?;
+                let mut values = Vec::new();
+                for argument in arguments {
+                    values.push(self.value(argument)?);
+                }
+                for value in &values {
+                    self.give(*value);
+                }
+                self.alone = false;
+                let arguments = values.into_iter().map(Expr::Const).collect();
+                let number = self.lowering.add_instance(Instance {
+                    function: callee,
+                    arguments,
+                    start: None,
+                    done: 0,
+                    span,
+                });
+                handle.iter().for_each(|to| self.set(*to, number));
+            }
+            Action::Allocate { to, name, cells } if self.alone => {
+                let memory = &mut self.lowering.memory;
+                let block = memory.allocate(name, cells, block_state::IN_USE, span);
+                self.set(*to, block.address);
+            }
+            Action::Free(address) if self.alone => {
+                let address = self.value(address)?;
+                if address != 0 {
+                    let memory = &mut self.lowering.memory;
+                    let block = *memory.heap.iter().find(|b| b.address == address)?;
+                    let state = address as usize - 2;
+                    (memory.locations[state].initial == block_state::IN_USE).then_some(())?;
+                    memory.locations[state].initial = block_state::FREED;
+                    for cell in 0..block.cells as usize {
+                        memory.locations[address as usize - 1 + cell].initial = FREED_CELL;
+                    }
+                }
+            }
+            Action::Statement => {}
+            Action::Choose(..)
+            | Action::CompareExchange { .. }
+            | Action::Join { .. }
+            | Action::Allocate { .. }
+            | Action::Free(_)
+            | Action::Bound(_) => return None,
+        }
+        self.frames.last_mut()?.step += 1;
+        Some(())
+    }
+
+    /// The memory of a function's variables, where nothing else can know it, is no part of the program once it has returned.
+    fn give_back(&mut self, frame: &Frame) {
+        let unit: &Unit = self.lowering.unit;
+        let locals = &unit.functions[frame.function.index()].locals;
+        for (local, &address) in locals.iter().zip(&frame.values).rev() {
+            let Storage::Memory(cells) = &local.storage else {
+                continue;
+            };
+            let range = (address, address + cells.len() as Value);
+            let locations = &mut self.lowering.memory.locations;
+            if let Some(at) = self.own.iter().position(|own| *own == range)
+                && locations.len() as Value + 1 == range.1
+            {
+                self.own.swap_remove(at);
+                locations.truncate(address as usize - 1);
+            }
+        }
+    }
+
+    fn end(&mut self, end: &End) -> Option<()> {
+        let next = match end {
+            End::Goto(block) => *block,
+            End::Branch(condition, yes, no) => match self.value(condition)? {
+                0 => *no,
+                _ => *yes,
+            },
+            End::Return(value) => {
+                let value = match value {
+                    None => 0,
+                    Some(value) => self.value(value)?,
+                };
+                let frame = self.frames.pop()?;
+                self.give_back(&frame);
+                if let Some(result) = frame.result {
+                    self.set(result, value);
+                }
+                return Some(());
+            }
+            End::Finish(_) | End::Stop => {
+                self.frames.clear();
+                return None;
+            }
+        };
+        let frame = self.frames.last_mut()?;
+        (frame.block, frame.step) = (next, 0);
+        Some(())
+    }
+}
