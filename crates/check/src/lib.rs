@@ -2,6 +2,7 @@
 //!
 //! One function answers every question: [`check`].
 
+mod bounds;
 mod certificate;
 pub mod checkpoint;
 pub mod counted;
@@ -122,6 +123,12 @@ pub fn check(
             span: None,
         });
     }
+    let answer = decide(program, options, control)?;
+    Ok(bounds::respect(program, answer, options, control))
+}
+
+/// Decides the criterion for the program as it is, whatever bounds it has.
+fn decide(program: &Program, options: &Options, control: &Control<'_>) -> Result<Answer, Refusal> {
     match (options.model, options.criterion) {
         (Model::Sc, Criterion::Safe) => Ok(safe::check(program, options, control)),
         (Model::Sc | Model::Tso, Criterion::Drf) => Ok(drf::check(program, options, control)),

@@ -27,9 +27,9 @@ pub use expr::{BinaryOp, Domain, Expr, ProgramError, Relation, UnaryOp, Value};
 pub use fenced::{fenced_text, repaired_text, text_without_fences};
 pub use parse::{ParseOptions, Parsed, parse};
 pub use program::{
-    Address, Bound, Copies, CopyNaming, CopyRef, Instance, Label, LabelId, LabelRef, Language, Location,
-    LocationId, Never, Op, Order, Place, PlaceId, PlaceKind, Point, PointId, Program, Register,
-    RegisterExpr, RegisterId, RmwAction, StateAtom, Thread, ThreadId, Transition,
+    Address, Bound, Copies, CopyNaming, CopyRef, Instance, Label, LabelId, LabelRef, Language,
+    Location, LocationId, Never, Op, Order, Place, PlaceId, PlaceKind, Point, PointId, Program,
+    Register, RegisterExpr, RegisterId, RmwAction, StateAtom, Thread, ThreadId, Transition,
 };
 pub use repair::{Repair, Site};
 pub use source::{Diagnostic, LineColumn, Severity, Source, SourceFile, Span};

@@ -215,7 +215,13 @@ impl<'l, 'u> Code<'l, 'u> {
             }
             return;
         }
-        let mut copy = Copy::new(self.lowering, &mut self.thread, callee, arguments, &self.name);
+        let mut copy = Copy::new(
+            self.lowering,
+            &mut self.thread,
+            callee,
+            arguments,
+            &self.name,
+        );
         copy.exit = exit;
         copy.result = result;
         copy.in_loop = in_loop;
@@ -246,7 +252,8 @@ impl<'l, 'u> Code<'l, 'u> {
     /// The rest of a block.
     fn steps(&mut self, copy: &mut Copy, mut at: PointId, block: BlockId, from: usize) {
         let body: &Block = &self.function(copy.function).blocks[block.index()];
-        let in_loop = copy.in_loop || self.lowering.shapes[copy.function.index()].in_loop[block.index()];
+        let in_loop =
+            copy.in_loop || self.lowering.shapes[copy.function.index()].in_loop[block.index()];
         for step in &body.steps[from..] {
             match self.action(copy, at, step, in_loop) {
                 Some(next) => at = next,
@@ -393,8 +400,14 @@ impl<'l, 'u> Code<'l, 'u> {
             return self.direct(address);
         }
         if let Expr::Binary(BinaryOp::Add, element, first) = &address
-            && let (Expr::Element { first: 0, length, index }, Expr::Const(first)) =
-                (&**element, &**first)
+            && let (
+                Expr::Element {
+                    first: 0,
+                    length,
+                    index,
+                },
+                Expr::Const(first),
+            ) = (&**element, &**first)
             && let Some(location) = self.lowering.memory.at(*first)
             && self.lowering.memory.locations[location.index()].array == Some((location, *length))
         {
@@ -673,7 +686,8 @@ impl<'l, 'u> Code<'l, 'u> {
         } else {
             let place = PlaceId(self.lowering.places.len() as u32);
             let kind = PlaceKind::BeforeStatement;
-            self.thread.place(&mut self.lowering.places, at, kind, None, span);
+            self.thread
+                .place(&mut self.lowering.places, at, kind, None, span);
             self.lowering.place_of.insert(span, place);
         }
         self.placed.insert(at, self.lowering.place_of[&span]);
@@ -784,12 +798,15 @@ impl<'l, 'u> Code<'l, 'u> {
         let after = self.point(span);
         let chain = copy.chain.clone();
         if let Expr::Const(number) = callee {
-            match function_numbered(number).filter(|f| f.index() < self.lowering.unit.functions.len()) {
+            match function_numbered(number)
+                .filter(|f| f.index() < self.lowering.unit.functions.len())
+            {
                 Some(function) => {
                     self.call(at, function, &values, result, after, &chain, in_loop, span);
                 }
                 None => {
-                    self.thread.edge(at, after, Op::Assert(Expr::Const(0)), span);
+                    self.thread
+                        .edge(at, after, Op::Assert(Expr::Const(0)), span);
                 }
             }
             return Some(after);
@@ -801,10 +818,13 @@ impl<'l, 'u> Code<'l, 'u> {
             let is = Expr::binary(BinaryOp::Equal, callee.clone(), number);
             none = fold::binary(BinaryOp::And, none, fold::not(is.clone()));
             let here = self.step(at, Op::Assume(is), span);
-            self.call(here, function, &values, result, after, &chain, in_loop, span);
+            self.call(
+                here, function, &values, result, after, &chain, in_loop, span,
+            );
         }
         let nothing = self.step(at, Op::Assume(none), span);
-        self.thread.edge(nothing, after, Op::Assert(Expr::Const(0)), span);
+        self.thread
+            .edge(nothing, after, Op::Assert(Expr::Const(0)), span);
         Some(after)
     }
 
@@ -828,10 +848,13 @@ impl<'l, 'u> Code<'l, 'u> {
             Expr::Const(number) => function_numbered(number),
             _ => None,
         };
-        let Some(function) = function.filter(|f| f.index() < self.lowering.unit.functions.len()) else {
+        let Some(function) = function.filter(|f| f.index() < self.lowering.unit.functions.len())
+        else {
             let message = "which function this thread executes is not known";
             let label = "it must be the same for every run";
-            self.lowering.errors.push(Diagnostic::error(span, message).label(label));
+            self.lowering
+                .errors
+                .push(Diagnostic::error(span, message).label(label));
             return None;
         };
         let mut values = Vec::new();
@@ -982,7 +1005,13 @@ impl Lowering<'_> {
         };
         let objects = self.unit.objects.iter().flat_map(|o| &o.cells);
         objects.for_each(|cell| add(&cell.initial));
-        for step in self.unit.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.steps) {
+        for step in self
+            .unit
+            .functions
+            .iter()
+            .flat_map(|f| &f.blocks)
+            .flat_map(|b| &b.steps)
+        {
             match &step.action {
                 Action::Assign(_, value)
                 | Action::Store { value, .. }
@@ -1038,4 +1067,3 @@ fn without_elements(expr: &RegisterExpr, checks: &mut Vec<RegisterExpr>) -> Regi
         }
     }
 }
-

@@ -136,9 +136,12 @@ impl Lowering<'_> {
         let handle = match self.joins {
             true => {
                 let number = self.instances.len() + 1;
-                let done = self.memory.add_one(&format!("end of {name}#{number}"), span);
+                let done = self
+                    .memory
+                    .add_one(&format!("end of {name}#{number}"), span);
                 if self.results {
-                    self.memory.add_one(&format!("result of {name}#{number}"), span);
+                    self.memory
+                        .add_one(&format!("result of {name}#{number}"), span);
                 }
                 done
             }
@@ -236,4 +239,3 @@ pub fn height(expr: &RegisterExpr) -> usize {
         Expr::Element { index, .. } => 1 + height(index),
     }
 }
-

@@ -113,7 +113,9 @@ impl Run<'_, '_> {
     }
 
     fn is_own(&self, address: Value) -> bool {
-        self.own.iter().any(|(from, to)| (*from..*to).contains(&address))
+        self.own
+            .iter()
+            .any(|(from, to)| (*from..*to).contains(&address))
     }
 
     /// The cell at an address, if it may be touched now.
@@ -125,7 +127,8 @@ impl Run<'_, '_> {
 
     /// This value can now be known elsewhere: if it is the address of a variable, that one is no longer the first thread's own.
     fn give(&mut self, value: Value) {
-        self.own.retain(|(from, to)| !(*from..=*to).contains(&value));
+        self.own
+            .retain(|(from, to)| !(*from..=*to).contains(&value));
     }
 
     fn store(&mut self, cell: usize, value: Value) {
