@@ -119,6 +119,14 @@ impl ThreadBuilder {
         self.registers.get(name).copied()
     }
 
+    /// From here on the name stands for this register, or for none.
+    pub fn bind(&mut self, name: &str, register: Option<RegisterId>) {
+        match register {
+            Some(register) => self.registers.insert(name.to_string(), register),
+            None => self.registers.remove(name),
+        };
+    }
+
     /// The names of all registers that have one.
     pub fn register_names(&self) -> impl Iterator<Item = &str> {
         let registers = self.thread.registers.iter();

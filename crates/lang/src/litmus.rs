@@ -38,6 +38,9 @@ pub fn parse(source: &Source, domain: Option<Domain>) -> Result<Parsed, Vec<Diag
     }
 }
 
+/// The least value without its sign, which alone is no value.
+const LEAST: &str = "9223372036854775808";
+
 /// The dialects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {
@@ -111,6 +114,21 @@ struct Test<'a> {
     registers: Vec<InitialRegister<'a>>,
     threads: Vec<ThreadBuilder>,
     places: Vec<Place>,
+    domain: Domain,
+    /// Whether operations of a processor wrap at their widths; false where nothing in the test is large enough, or below 0.
+    exact: bool,
+    /// How many bytes each location has, where that is known.
+    sizes: Vec<Option<u32>>,
+}
+
+impl Test<'_> {
+    /// A value of a condition, with its sign, where widths matter.
+    fn signed(&self, value: State, size: Option<u32>) -> State {
+        match size {
+            Some(size @ 1..8) if self.exact => x86::sign_extended(value, size),
+            _ => value,
+        }
+    }
 }
 
 fn read(source: &Source, domain: Domain, errors: &mut Errors) -> Option<Program> {
@@ -129,6 +147,9 @@ fn read(source: &Source, domain: Domain, errors: &mut Errors) -> Option<Program>
         registers: Vec::new(),
         threads: Vec::new(),
         places: Vec::new(),
+        domain,
+        exact: false,
+        sizes: Vec::new(),
     };
     let inside = Span {
         start: init.start + 1,
@@ -375,6 +396,7 @@ fn init_value<'a>(
     let token = tokens.take();
     match token.kind {
         Kind::Number(Some(value)) => Ok(if minus { value.wrapping_neg() } else { value }),
+        Kind::Number(None) if minus && token.text == LEAST => Ok(Value::MIN),
         // The kernel's way to write a value.
         Kind::Word if tokens.peek().is("(") => {
             tokens.take();
@@ -533,7 +555,17 @@ fn negation(
         _ => return unexpected(op, "`=`", test.text, errors),
     };
     let right = condition_value(test, tokens, errors)?;
-    Ok((Expr::binary(op, left, right), 2))
+    let right = match (&left, right) {
+        // -1 and 0xffffffff are the same value of a register of 32 bits, which is written as `register << 32 >> 32`.
+        (Expr::Binary(BinaryOp::ShiftRight, _, unused), Expr::Const(value)) => match **unused {
+            Expr::Const(unused @ 0..64) if value >> (64 - unused) == 0 => {
+                Expr::Const(value << unused >> unused)
+            }
+            _ => Expr::Const(value),
+        },
+        (_, right) => right,
+    };
+    Ok((Expr::binary(op, left, right), 4))
 }
 
 /// `0:rax`, `[x]` or `x`.
@@ -558,7 +590,16 @@ fn condition_operand(
                 thread: ThreadId(number as u32),
                 copy: None,
             };
-            Ok(Expr::Atom(StateAtom::Register(copy, register)))
+            let value = Expr::Atom(StateAtom::Register(copy, register));
+            match (test.dialect, x86::register_part(name.text, test.dialect)) {
+                (Dialect::Intel | Dialect::Att, Some((_, 1 | 2))) => {
+                    x86::refuse_part(name.text, name.span, errors);
+                    Err(Failed)
+                }
+                (Dialect::Att, Some((_, size))) => Ok(test.signed(value, Some(size))),
+                (Dialect::Intel, _) => Ok(test.signed(value, Some(4))),
+                _ => Ok(value),
+            }
         }
         Kind::Symbol if token.text == "[" || token.text == "*" => {
             let name = word(tokens, "a location", errors)?;
@@ -586,7 +627,9 @@ fn condition_location(
         text = format!("{text}[{}]", index.text);
     }
     let id = test.memory.location(&text, name.span);
-    Ok(Expr::Atom(StateAtom::Memory(Box::new(Address::Direct(id)))))
+    let value = Expr::Atom(StateAtom::Memory(Box::new(Address::Direct(id))));
+    let size = test.sizes.get(id.index()).copied().flatten();
+    Ok(test.signed(value, size))
 }
 
 /// A number, the address of a location, or a register.
@@ -599,6 +642,7 @@ fn condition_value(
         let token = tokens.take();
         return match token.kind {
             Kind::Number(Some(value)) => Ok(Expr::Const(value.wrapping_neg())),
+            Kind::Number(None) if token.text == LEAST => Ok(Expr::Const(Value::MIN)),
             _ => unexpected(token, "a number", test.text, errors),
         };
     }
@@ -647,8 +691,12 @@ fn set_registers(
         .filter(|r| r.thread as usize == thread)
     {
         let register = register_of(builder, test.dialect, initial.register);
-        if initial.value != 0 {
-            let op = Op::Assign(register, Expr::Const(initial.value));
+        let mut value = Expr::Const(initial.value);
+        if test.exact {
+            value = x86::initial(value, initial.register.text, test.dialect);
+        }
+        if value != Expr::Const(0) {
+            let op = Op::Assign(register, value);
             at = builder.step(at, op, initial.span);
         }
     }

@@ -57,6 +57,8 @@ pub(super) fn read(test: &mut Test<'_>, body: Span, errors: &mut Errors) -> Span
             parameters: HashMap::new(),
             kinds: &mut kinds,
             nesting: 0,
+            scope: Vec::new(),
+            scope_begin: 0,
         };
         let outcome = function.read();
         tokens = function.tokens;
@@ -114,6 +116,10 @@ struct Function<'t, 'a, 'e> {
     parameters: HashMap<&'a str, LocationId>,
     kinds: &'t mut Kinds,
     nesting: usize,
+    /// The variables that are in scope, and what each of them hides.
+    scope: Vec<(&'a str, Option<RegisterId>)>,
+    /// Where the innermost block's own begin among them.
+    scope_begin: usize,
 }
 
 /// An expression and its height.
@@ -158,6 +164,7 @@ impl<'a> Function<'_, 'a, '_> {
     fn block(&mut self) -> Outcome<()> {
         self.expect("{")?;
         self.deeper()?;
+        let outer = std::mem::replace(&mut self.scope_begin, self.scope.len());
         loop {
             let token = self.tokens.peek();
             if token.kind == Kind::End {
@@ -165,9 +172,35 @@ impl<'a> Function<'_, 'a, '_> {
             }
             if self.tokens.take_if("}").is_some() {
                 self.nesting -= 1;
+                for (name, hidden) in self.scope.drain(self.scope_begin..).rev() {
+                    // The condition of the test may still ask for a variable that hides nothing.
+                    if hidden.is_some() || self.parameters.contains_key(name) {
+                        self.builder.bind(name, hidden);
+                    }
+                }
+                self.scope_begin = outer;
                 return Ok(());
             }
             self.statement()?;
+        }
+    }
+
+    /// A variable of the innermost block.
+    fn declare(&mut self, name: Token<'a>) -> Outcome<RegisterId> {
+        let is_same = |(other, _): &(&str, _)| *other == name.text;
+        if self.scope[self.scope_begin..].iter().any(is_same) {
+            let message = format!("{} is declared twice in one block", quote(name.text));
+            self.errors
+                .error(Diagnostic::error(name.span, message).label("the second time"));
+            return Err(Failed);
+        }
+        let known = self.builder.register_named(name.text);
+        let hidden = known.filter(|_| self.scope.iter().any(is_same));
+        self.scope.push((name.text, hidden));
+        match (known, hidden) {
+            // Of another block that has ended, or of the init section.
+            (Some(register), None) => Ok(register),
+            _ => Ok(self.builder.register(Some(name.text), name.span)),
         }
     }
 
@@ -287,11 +320,7 @@ impl<'a> Function<'_, 'a, '_> {
         loop {
             while self.tokens.take_if("*").is_some() {}
             let name = word(&mut self.tokens, "the name of a variable", self.errors)?;
-            let register = match self.builder.register_named(name.text) {
-                // Declared once more in another block, or in the init section.
-                Some(register) => register,
-                None => self.builder.register(Some(name.text), name.span),
-            };
+            let register = self.declare(name)?;
             if self.tokens.take_if("=").is_some() {
                 let (value, _) = self.expr()?;
                 self.assign(register, value, name);

@@ -7,18 +7,66 @@ use crate::build::ThreadBuilder;
 use crate::expr::{BinaryOp, Expr, UnaryOp, Value};
 use crate::lex::{Errors, Kind, Token, did_you_mean, quote, with_help};
 use crate::program::{
-    Address, Op, Order, PlaceKind, PointId, RegisterExpr, RegisterId, RmwAction, ThreadId,
+    Address, LocationId, Op, Order, PlaceKind, PointId, RegisterExpr, RegisterId, ThreadId,
 };
 use crate::source::{Diagnostic, Span};
+
+use flags::{Condition, Flags};
+
+pub(super) use flags::sign_extended;
+
+mod execute;
+mod flags;
+mod widths;
 
 /// Where the table ends.
 const AFTER_TABLE: [&str; 6] = ["exists", "~", "forall", "locations", "filter", "not"];
 
+/// The instructions that are modelled, in some form at least.
+const KNOWN: [&str; 27] = [
+    "mov", "xchg", "mfence", "sfence", "lfence", "inc", "dec", "add", "sub", "and", "or", "xor",
+    "neg", "not", "shl", "sal", "shr", "sar", "cmp", "test", "xadd", "cmpxchg", "nop", "ret",
+    "jmp", "je", "jne",
+];
+
 /// Reads the table; returns where the condition is.
 pub(super) fn read(test: &mut Test<'_>, body: Span, errors: &mut Errors) -> Span {
     let text = test.text;
+    let (rows, end) = rows(text, body);
+    let (names, rows) = match rows.split_first() {
+        Some((names, rows)) => (names.as_slice(), rows),
+        None => (&[][..], &[][..]),
+    };
+    for row in rows.iter().filter(|row| row.len() > names.len()) {
+        let message = "this row has more columns than there are threads";
+        errors.error(Diagnostic::error(row[names.len()], message));
+    }
+    refuse_parts_in_init(test, errors);
+    test.exact = test.domain.size().is_none() && widths::matter(test, rows);
+    let mut accesses = Vec::new();
+    for (number, cell) in names.iter().enumerate() {
+        let name = text[cell.start as usize..cell.end as usize].trim();
+        let name = name.split(':').next().unwrap_or("").trim();
+        let mut builder = ThreadBuilder::new(ThreadId(number as u32), name, *cell);
+        let begin = builder.initial();
+        let at = set_registers(test, number, &mut builder, begin);
+        let mut column = Column::new(test, builder, at);
+        let cells = || rows.iter().filter_map(|row| row.get(number).copied());
+        column.flags = Flags::asked_for(cells().map(|cell| instruction_text(text, cell).1));
+        for cell in cells() {
+            let _ = column.cell(test, cell, errors);
+        }
+        let builder = column.finish(&mut accesses, errors);
+        test.threads.push(builder);
+    }
+    widths::settle(test, &accesses, errors);
+    Span::new(end, body.end as usize)
+}
+
+/// The cells of the table, row by row, and where the table ends.
+fn rows(text: &str, body: Span) -> (Vec<Vec<Span>>, usize) {
     let mut at = body.start as usize;
-    let mut columns: Vec<Column> = Vec::new();
+    let mut rows = Vec::new();
     loop {
         let rest = &text[at..];
         let skipped = rest.len() - rest.trim_start().len();
@@ -30,38 +78,12 @@ pub(super) fn read(test: &mut Test<'_>, body: Span, errors: &mut Errors) -> Span
                 .is_some_and(|r| *word == "~" || follows(r))
         });
         if rest.is_empty() || is_after {
-            at = row_start;
-            break;
+            return (rows, row_start);
         }
         let length = rest.find(';').unwrap_or(rest.len());
-        let row = Span::new(row_start, row_start + length);
         at = (row_start + length + 1).min(text.len());
-        let cells = cells(text, row);
-        if columns.is_empty() {
-            for (number, cell) in cells.iter().enumerate() {
-                let name = text[cell.start as usize..cell.end as usize].trim();
-                let name = name.split(':').next().unwrap_or("").trim();
-                let id = ThreadId(number as u32);
-                let mut builder = ThreadBuilder::new(id, name, *cell);
-                let begin = builder.initial();
-                let at = set_registers(test, number, &mut builder, begin);
-                columns.push(Column::new(test.dialect, builder, at));
-            }
-            continue;
-        }
-        if cells.len() > columns.len() {
-            let message = "this row has more columns than there are threads";
-            errors.error(Diagnostic::error(cells[columns.len()], message));
-        }
-        for (column, cell) in columns.iter_mut().zip(cells) {
-            let _ = column.cell(test, cell, errors);
-        }
+        rows.push(cells(text, Span::new(row_start, row_start + length)));
     }
-    for column in columns {
-        let builder = column.finish(errors);
-        test.threads.push(builder);
-    }
-    Span::new(at, body.end as usize)
 }
 
 fn cells(text: &str, row: Span) -> Vec<Span> {
@@ -78,46 +100,106 @@ fn cells(text: &str, row: Span) -> Vec<Span> {
 
 /// A register in full, as conditions name it; `None` for what is no register.
 pub(super) fn full_register(name: &str, dialect: Dialect) -> Option<String> {
+    Some(register_part(name, dialect)?.0)
+}
+
+/// The register in full of which `name` is a part, and the size of that part in bytes (0 for what no instruction computes with).
+pub(super) fn register_part(name: &str, dialect: Dialect) -> Option<(String, u32)> {
     let lower = name.to_ascii_lowercase();
     let letters = ["ax", "bx", "cx", "dx"];
     let others = ["si", "di", "bp", "sp"];
-    let base = lower.strip_prefix(['e', 'r']).unwrap_or(&lower);
-    let full = if letters.contains(&base) || others.contains(&base) {
-        base.to_string()
+    let (base, size) = match lower.as_bytes() {
+        [b'e', _, _] => (&lower[1..], 4),
+        [b'r', _, _] => (&lower[1..], 8),
+        _ => (lower.as_str(), 2),
+    };
+    let (full, size) = if letters.contains(&base) || others.contains(&base) {
+        (base.to_string(), size)
     } else if let Some(letter) = lower.strip_suffix(['l', 'h'])
         && letters.iter().any(|r| r.strip_suffix('x') == Some(letter))
     {
-        format!("{letter}x")
-    } else if let Some(number) = lower.strip_prefix('r') {
-        let number = number.trim_end_matches(['d', 'w', 'b']);
+        (format!("{letter}x"), 1)
+    } else if let Some(numbered) = lower.strip_prefix('r') {
+        let number = numbered.trim_end_matches(['d', 'w', 'b']);
         let is_numbered = number.parse::<u32>().is_ok_and(|n| (8..16).contains(&n));
         if !is_numbered && number != "ip" {
             return None;
         }
-        return Some(format!("r{number}"));
+        let size = match &numbered[number.len()..] {
+            _ if !is_numbered => 0,
+            "" => 8,
+            "d" => 4,
+            "w" => 2,
+            _ => 1,
+        };
+        return Some((format!("r{number}"), size));
     } else if ["cs", "ds", "es", "fs", "gs", "ss", "eip"].contains(&lower.as_str()) {
-        return Some(lower);
+        return Some((lower, 0));
     } else {
         return None;
     };
-    Some(match dialect {
+    let full = match dialect {
         Dialect::Intel => format!("E{}", full.to_ascii_uppercase()),
         _ => format!("r{full}"),
-    })
+    };
+    Some((full, size))
+}
+
+/// The value that the init section gives a register, taken to its width.
+pub(super) fn initial(value: RegisterExpr, name: &str, dialect: Dialect) -> RegisterExpr {
+    match (dialect, register_part(name, dialect)) {
+        (Dialect::Att, Some((_, 8))) | (_, None) => value,
+        _ => flags::zero_extended(value, 4),
+    }
+}
+
+/// Says that a part of a register stands where only a whole one can.
+pub(super) fn refuse_part(name: &str, span: Span, errors: &mut Errors) {
+    let message = format!(
+        "{} is a part of a register, and parts of 8 and 16 bits are not modelled",
+        quote(name)
+    );
+    errors.error(Diagnostic::error(span, message).label("expected a register of 32 or 64 bits"));
+}
+
+fn refuse_parts_in_init(test: &Test<'_>, errors: &mut Errors) {
+    for initial in &test.registers {
+        let name = initial.register.text;
+        if let Some((_, 1 | 2)) = register_part(name, test.dialect) {
+            refuse_part(name, initial.register.span, errors);
+        }
+    }
 }
 
 /// One thread's code so far.
 struct Column {
     dialect: Dialect,
+    /// Whether operations wrap at their widths; otherwise no value of the test is large enough or below 0.
+    exact: bool,
     builder: ThreadBuilder,
     at: PointId,
     labels: HashMap<String, PointId>,
     jumps: Vec<(PointId, Op, String, Span)>,
+    /// Jumps that ask for flags that no instruction before them sets.
+    flagless: Vec<Span>,
     /// The label that stands before the next instruction.
     label: Option<String>,
-    /// What was compared last: the flags stand for the relation between these two.
-    compared: Option<(RegisterId, RegisterId)>,
+    flags: Flags,
     scratch: Option<RegisterId>,
+    /// Accesses to memory, with their sizes.
+    accesses: Vec<Access>,
+    /// Registers that addresses are taken from.
+    bases: Vec<RegisterId>,
+    /// Registers that were computed, and copies from register to register (from, to).
+    computed: Vec<(RegisterId, Span)>,
+    copies: Vec<(RegisterId, RegisterId)>,
+}
+
+/// An access to memory: where, if that is written in the instruction, and how many bytes.
+struct Access {
+    location: Option<LocationId>,
+    size: u32,
+    span: Span,
 }
 
 /// An operand of an instruction.
@@ -128,21 +210,36 @@ enum Operand {
     Memory(Address<RegisterId>),
 }
 
+/// An instruction as it is carried out.
+struct Instruction<'a> {
+    name: &'a str,
+    locked: bool,
+    /// The bytes of its operands.
+    size: u32,
+    span: Span,
+}
+
 impl Column {
-    fn new(dialect: Dialect, builder: ThreadBuilder, at: PointId) -> Self {
+    fn new(test: &Test<'_>, builder: ThreadBuilder, at: PointId) -> Self {
         Column {
-            dialect,
+            dialect: test.dialect,
+            exact: test.exact,
             builder,
             at,
             labels: HashMap::new(),
             jumps: Vec::new(),
+            flagless: Vec::new(),
             label: None,
-            compared: None,
+            flags: Flags::default(),
             scratch: None,
+            accesses: Vec::new(),
+            bases: Vec::new(),
+            computed: Vec::new(),
+            copies: Vec::new(),
         }
     }
 
-    fn finish(mut self, errors: &mut Errors) -> ThreadBuilder {
+    fn finish(mut self, accesses: &mut Vec<Access>, errors: &mut Errors) -> ThreadBuilder {
         for (from, op, label, span) in std::mem::take(&mut self.jumps) {
             match self.labels.get(&label) {
                 Some(to) => self.builder.edge(from, *to, op, span),
@@ -153,6 +250,31 @@ impl Column {
                 )),
             }
         }
+        for span in self.flagless {
+            let message = "no instruction before this jump sets the flags that it asks for";
+            errors.error(Diagnostic::error(span, message).label("the flags are unknown here"));
+        }
+        // Addresses are numbers of locations here and count bytes on a processor: only what is written in one operand can be translated.
+        let mut addresses = self.bases;
+        let mut done = 0;
+        while let Some(&to) = addresses.get(done) {
+            done += 1;
+            for &(from, _) in self.copies.iter().filter(|copy| copy.1 == to) {
+                if !addresses.contains(&from) {
+                    addresses.push(from);
+                }
+            }
+        }
+        for (register, span) in self.computed {
+            if addresses.contains(&register) {
+                let message = "arithmetic on a register that holds an address is not modelled";
+                errors.error(
+                    Diagnostic::error(span, message)
+                        .label("write the offset into the operand: `8(%rax)`, `(%rax,%rbx,8)`"),
+                );
+            }
+        }
+        accesses.append(&mut self.accesses);
         self.builder
     }
 
@@ -164,21 +286,16 @@ impl Column {
             if content.is_empty() {
                 return Ok(());
             }
-            let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-            let name_length = content.find(|c: char| !is_part(c)).unwrap_or(content.len());
-            let behind = content[name_length..].trim_start();
-            if name_length == 0 || !behind.starts_with(':') {
+            let Some((name, rest)) = first_label(content) else {
                 break;
-            }
-            let name = &content[..name_length];
-            let span = Span::new(cell.start as usize, cell.start as usize + name_length);
+            };
+            let span = Span::new(cell.start as usize, cell.start as usize + name.len());
             if self.labels.insert(name.to_string(), self.at).is_some() {
                 let message = format!("there are two labels {}", quote(name));
                 errors.error(Diagnostic::error(span, message).label("the second one"));
             }
             self.builder.label(name, self.at, span);
             self.label = Some(name.to_string());
-            let rest = behind[1..].trim_start();
             cell.start = cell.end - rest.len() as u32;
         }
         let label = self.label.take();
@@ -199,7 +316,7 @@ impl Column {
             mnemonic = second.to_ascii_lowercase();
             operands_text = rest;
         }
-        let (name, size) = plain_mnemonic(&mnemonic);
+        let (name, suffix) = plain_mnemonic(&mnemonic);
         if matches!(name, "nop" | "endbr64" | "pause") {
             self.step(Op::Skip, span);
             return Ok(());
@@ -217,312 +334,125 @@ impl Column {
         if name.starts_with('j') {
             return self.jump(name, operands_text.trim(), span, errors);
         }
+        if !KNOWN.contains(&name) {
+            let message = format!("the instruction {} is not supported", quote(&mnemonic));
+            let error = Diagnostic::error(span, message).label("cannot be read");
+            errors.error(with_help(error, did_you_mean(name, KNOWN.into_iter())));
+            return Err(Failed);
+        }
         let offset = span.end as usize - operands_text.len();
+        let written: Vec<(&str, Span)> = split_operands(operands_text)
+            .into_iter()
+            .map(|(start, text)| (text, Span::new(offset + start, offset + start + text.len())))
+            .collect();
+        let instruction = Instruction {
+            name,
+            locked,
+            size: self.size(suffix, &written, &mnemonic, span, errors)?,
+            span,
+        };
         let mut operands = Vec::new();
-        for (start, operand) in split_operands(operands_text) {
-            let at = Span::new(offset + start, offset + start + operand.len());
-            operands.push(self.operand(test, operand, at, size, errors)?);
+        for (text, at) in written {
+            operands.push(self.operand(test, text, at, instruction.size, errors)?);
         }
         // AT&T names the source first; from here on the destination is first.
         if test.dialect == Dialect::Att {
             operands.reverse();
         }
-        if self.execute(name, locked, &operands, span).is_some() {
+        if locked && !can_be_locked(name, &operands) {
+            let message = format!("{} takes no `lock` with these operands", quote(name));
+            errors.error(Diagnostic::error(span, message).label("a processor refuses this"));
+            return Err(Failed);
+        }
+        if self.execute(&instruction, &operands, errors)?.is_some() {
             return Ok(());
         }
-        let known = [
-            "mov", "xchg", "mfence", "sfence", "lfence", "inc", "dec", "add", "sub", "and", "or",
-            "xor", "neg", "not", "shl", "shr", "sar", "cmp", "test", "xadd", "cmpxchg", "nop",
-            "ret", "jmp", "je", "jne",
-        ];
-        let (message, help) = match known.contains(&name) {
-            true => (
-                format!(
-                    "this form of the instruction {} is not supported",
-                    quote(&mnemonic)
-                ),
-                None,
-            ),
-            false => (
-                format!("the instruction {} is not supported", quote(&mnemonic)),
-                did_you_mean(name, known.into_iter()),
-            ),
-        };
-        let error = Diagnostic::error(span, message).label("cannot be read");
-        errors.error(with_help(error, help));
+        let message = format!(
+            "this form of the instruction {} is not supported",
+            quote(&mnemonic)
+        );
+        errors.error(Diagnostic::error(span, message).label("cannot be read"));
         Err(Failed)
     }
 
-    /// Carries out an instruction; `None` where it is not known with these operands.
-    fn execute(
-        &mut self,
-        name: &str,
-        locked: bool,
-        operands: &[Operand],
+    /// How many bytes the operands have: as the mnemonic says, and as the registers say.
+    fn size(
+        &self,
+        suffix: Option<u32>,
+        operands: &[(&str, Span)],
+        mnemonic: &str,
         span: Span,
-    ) -> Option<()> {
-        match (name, operands) {
-            ("mov", [Operand::Register(to), Operand::Memory(from)]) => {
-                let op = Op::Load {
-                    register: *to,
-                    address: from.clone(),
-                    order: Order::Acquire,
+        errors: &mut Errors,
+    ) -> Outcome<u32> {
+        let mut size = suffix;
+        for (text, at) in operands {
+            let name = text.strip_prefix('%').unwrap_or(text);
+            let Some((_, part)) = register_part(name, self.dialect) else {
+                continue;
+            };
+            if part == 1 || part == 2 {
+                refuse_part(name, *at, errors);
+                return Err(Failed);
+            }
+            let is_wrong = part == 0 || self.dialect == Dialect::Intel && part == 8;
+            if is_wrong || size.is_some_and(|size| size != part) {
+                let message = match is_wrong {
+                    true => format!("{} is no operand of this instruction", quote(name)),
+                    false => format!("{} has another size than the other operands", quote(name)),
                 };
-                self.step(op, span);
+                let label = format!("not for {}", quote(mnemonic));
+                errors.error(Diagnostic::error(*at, message).label(label));
+                return Err(Failed);
             }
-            ("mov", [Operand::Register(to), from]) => {
-                self.step(Op::Assign(*to, value(from)?), span);
-            }
-            ("mov", [Operand::Memory(to), from]) => {
-                let op = Op::Store {
-                    address: to.clone(),
-                    value: value(from)?,
-                    order: Order::Release,
-                };
-                self.step(op, span);
-            }
-            // An exchange with memory is locked, said or not.
-            ("xchg", [Operand::Memory(address), Operand::Register(register)])
-            | ("xchg", [Operand::Register(register), Operand::Memory(address)]) => {
-                let action = RmwAction::Exchange(Expr::Atom(*register));
-                self.rmw(Some(*register), address, action, span);
-            }
-            ("xchg", [Operand::Register(a), Operand::Register(b)]) => {
-                let scratch = self.scratch(span);
-                self.step(Op::Assign(scratch, Expr::Atom(*a)), span);
-                self.step(Op::Assign(*a, Expr::Atom(*b)), span);
-                self.step(Op::Assign(*b, Expr::Atom(scratch)), span);
-            }
-            ("inc" | "dec", [target]) => {
-                let op = if name == "inc" {
-                    BinaryOp::Add
-                } else {
-                    BinaryOp::Subtract
-                };
-                self.modify(target, op, Expr::Const(1), locked, span);
-            }
-            ("neg", [Operand::Register(r)]) => {
-                let value = Expr::unary(UnaryOp::Negate, Expr::Atom(*r));
-                self.step(Op::Assign(*r, value), span);
-                self.compare(Expr::Atom(*r), Expr::Const(0), span);
-            }
-            ("not", [Operand::Register(r)]) => {
-                let value = Expr::unary(UnaryOp::Complement, Expr::Atom(*r));
-                self.step(Op::Assign(*r, value), span);
-            }
-            (
-                "add" | "sub" | "and" | "or" | "xor" | "shl" | "sal" | "shr" | "sar",
-                [target, by],
-            ) => {
-                let op = match name {
-                    "add" => BinaryOp::Add,
-                    "sub" => BinaryOp::Subtract,
-                    "and" => BinaryOp::BitAnd,
-                    "or" => BinaryOp::BitOr,
-                    "xor" => BinaryOp::BitXor,
-                    "shl" | "sal" => BinaryOp::ShiftLeft,
-                    _ => BinaryOp::ShiftRight,
-                };
-                let by = self.loaded(by, span);
-                self.modify(target, op, by, locked, span);
-            }
-            ("xadd", [Operand::Memory(address), Operand::Register(register)])
-            | ("xadd", [Operand::Register(register), Operand::Memory(address)]) => {
-                let sum = Expr::Atom(*register);
-                if locked {
-                    let action = RmwAction::Fetch(BinaryOp::Add, sum);
-                    self.rmw(Some(*register), address, action, span);
-                } else {
-                    let scratch = self.load(address, span);
-                    let sum = Expr::binary(BinaryOp::Add, Expr::Atom(scratch), sum);
-                    self.store(address, sum, span);
-                    self.step(Op::Assign(*register, Expr::Atom(scratch)), span);
-                }
-            }
-            // Memory is the destination wherever it is written: herd's own tests have it on either side.
-            ("cmpxchg", [Operand::Memory(address), Operand::Register(desired)])
-            | ("cmpxchg", [Operand::Register(desired), Operand::Memory(address)])
-                if locked =>
-            {
-                let desired = Expr::Atom(*desired);
-                let accumulator = self.accumulator(span);
-                let scratch = self.scratch(span);
-                let action = RmwAction::CompareAndSwap {
-                    expected: Expr::Atom(accumulator),
-                    desired,
-                    failure: Order::Acquire,
-                };
-                self.rmw(Some(scratch), address, action, span);
-                self.compare(Expr::Atom(scratch), Expr::Atom(accumulator), span);
-                self.step(Op::Assign(accumulator, Expr::Atom(scratch)), span);
-            }
-            ("cmp", [left, right]) => {
-                let left = self.loaded(left, span);
-                let right = self.loaded_second(right, span);
-                self.compare(left, right, span);
-            }
-            ("test", [left, right]) => {
-                let left = self.loaded(left, span);
-                let right = self.loaded_second(right, span);
-                let both = Expr::binary(BinaryOp::BitAnd, left, right);
-                self.compare(both, Expr::Const(0), span);
-            }
-            _ => return None,
+            size = Some(part);
         }
-        Some(())
+        match size {
+            Some(size) => Ok(size),
+            None if self.dialect == Dialect::Intel => Ok(4),
+            None => {
+                let message = format!(
+                    "{} does not say how large its operands are",
+                    quote(mnemonic)
+                );
+                let label = format!("write `{mnemonic}l` or `{mnemonic}q`");
+                errors.error(Diagnostic::error(span, message).label(label));
+                Err(Failed)
+            }
+        }
     }
 
     fn jump(&mut self, name: &str, label: &str, span: Span, errors: &mut Errors) -> Outcome<()> {
-        let relation = match name {
-            "jmp" => {
-                let label = label.to_string();
-                self.jumps.push((self.at, Op::Skip, label, span));
-                self.at = self.builder.point(span);
-                return Ok(());
-            }
-            "je" | "jz" => BinaryOp::Equal,
-            "jne" | "jnz" => BinaryOp::NotEqual,
-            "jl" | "jnge" | "jb" | "jnae" | "js" => BinaryOp::Less,
-            "jle" | "jng" | "jbe" | "jna" => BinaryOp::LessEqual,
-            "jg" | "jnle" | "ja" | "jnbe" => BinaryOp::Greater,
-            "jge" | "jnl" | "jae" | "jnb" | "jns" => BinaryOp::GreaterEqual,
-            _ => {
-                let message = format!("the instruction {} is not supported", quote(name));
-                errors.error(Diagnostic::error(span, message).label("cannot be read"));
-                return Err(Failed);
-            }
+        let label = label.to_string();
+        if name == "jmp" {
+            self.jumps.push((self.at, Op::Skip, label, span));
+            self.at = self.builder.point(span);
+            return Ok(());
+        }
+        let Some(asked) = Condition::of(name) else {
+            let message = format!("the instruction {} is not supported", quote(name));
+            errors.error(Diagnostic::error(span, message).label("cannot be read"));
+            return Err(Failed);
         };
-        let (left, right) = self.flags(span);
-        let condition = Expr::binary(relation, Expr::Atom(left), Expr::Atom(right));
+        let Some(condition) = self.flags.condition(asked) else {
+            self.jumps.push((self.at, Op::Skip, label, span));
+            self.flagless.push(span);
+            return Ok(());
+        };
         let otherwise = Expr::unary(UnaryOp::Not, condition.clone());
         let from = self.at;
         self.at = self.builder.step(from, Op::Assume(otherwise), span);
-        let label = label.to_string();
         self.jumps.push((from, Op::Assume(condition), label, span));
         Ok(())
-    }
-
-    /// `target = target OP by`. Without `lock`, memory is read and written in two steps.
-    fn modify(
-        &mut self,
-        target: &Operand,
-        op: BinaryOp,
-        by: RegisterExpr,
-        locked: bool,
-        span: Span,
-    ) {
-        match target {
-            Operand::Register(register) => {
-                let value = Expr::binary(op, Expr::Atom(*register), by);
-                self.step(Op::Assign(*register, value), span);
-                self.compare(Expr::Atom(*register), Expr::Const(0), span);
-            }
-            Operand::Memory(address) if locked => {
-                let scratch = self.scratch(span);
-                let action = RmwAction::Fetch(op, by.clone());
-                self.rmw(Some(scratch), address, action, span);
-                let value = Expr::binary(op, Expr::Atom(scratch), by);
-                self.compare(value, Expr::Const(0), span);
-            }
-            Operand::Memory(address) => {
-                let scratch = self.builder.register(None, span);
-                let op_load = Op::Load {
-                    register: scratch,
-                    address: address.clone(),
-                    order: Order::Acquire,
-                };
-                self.step(op_load, span);
-                let value = Expr::binary(op, Expr::Atom(scratch), by);
-                self.store(address, value.clone(), span);
-                self.compare(value, Expr::Const(0), span);
-            }
-            Operand::Value(_) => {}
-        }
     }
 
     fn step(&mut self, op: Op, span: Span) {
         self.at = self.builder.step(self.at, op, span);
     }
 
-    fn rmw(
-        &mut self,
-        register: Option<RegisterId>,
-        address: &Address<RegisterId>,
-        action: RmwAction,
-        span: Span,
-    ) {
-        let op = Op::Rmw {
-            register,
-            address: address.clone(),
-            action,
-            order: Order::AcqRel,
-        };
-        self.step(op, span);
-    }
-
-    fn load(&mut self, address: &Address<RegisterId>, span: Span) -> RegisterId {
-        let register = self.scratch(span);
-        let op = Op::Load {
-            register,
-            address: address.clone(),
-            order: Order::Acquire,
-        };
-        self.step(op, span);
-        register
-    }
-
-    fn store(&mut self, address: &Address<RegisterId>, value: RegisterExpr, span: Span) {
-        let op = Op::Store {
-            address: address.clone(),
-            value,
-            order: Order::Release,
-        };
-        self.step(op, span);
-    }
-
-    /// An operand's value, which is loaded first where it is in memory.
-    fn loaded(&mut self, operand: &Operand, span: Span) -> RegisterExpr {
-        match operand {
-            Operand::Memory(address) => Expr::Atom(self.load(address, span)),
-            Operand::Register(register) => Expr::Atom(*register),
-            Operand::Value(value) => Expr::Const(*value),
-        }
-    }
-
-    /// The same where the scratch register may be in use.
-    fn loaded_second(&mut self, operand: &Operand, span: Span) -> RegisterExpr {
-        match operand {
-            Operand::Memory(address) => {
-                let register = self.builder.register(None, span);
-                let op = Op::Load {
-                    register,
-                    address: address.clone(),
-                    order: Order::Acquire,
-                };
-                self.step(op, span);
-                Expr::Atom(register)
-            }
-            other => self.loaded(other, span),
-        }
-    }
-
     fn scratch(&mut self, span: Span) -> RegisterId {
         *self
             .scratch
             .get_or_insert_with(|| self.builder.register(None, span))
-    }
-
-    fn flags(&mut self, span: Span) -> (RegisterId, RegisterId) {
-        let builder = &mut self.builder;
-        *self
-            .compared
-            .get_or_insert_with(|| (builder.register(None, span), builder.register(None, span)))
-    }
-
-    fn compare(&mut self, left: RegisterExpr, right: RegisterExpr, span: Span) {
-        let (first, second) = self.flags(span);
-        self.step(Op::Assign(first, left), span);
-        self.step(Op::Assign(second, right), span);
     }
 
     /// `cmpxchg` compares with the accumulator.
@@ -541,7 +471,7 @@ impl Column {
         test: &mut Test<'_>,
         text: &str,
         span: Span,
-        size: Value,
+        size: u32,
         errors: &mut Errors,
     ) -> Outcome<Operand> {
         let refuse = |errors: &mut Errors| {
@@ -553,6 +483,12 @@ impl Column {
         };
         let immediate = text.strip_prefix('$').unwrap_or(text);
         if let Some(value) = number(immediate) {
+            let bits = 8 * size;
+            if size < 8 && !(-(1i64 << (bits - 1))..1i64 << bits).contains(&value) {
+                let message = format!("{} does not fit into {bits} bits", quote(text));
+                errors.error(Diagnostic::error(span, message).label("too large"));
+                return Err(Failed);
+            }
             return Ok(Operand::Value(value));
         }
         if let Some(name) = text.strip_prefix('$') {
@@ -576,6 +512,14 @@ impl Column {
             None if is_name(memory) => ("", memory),
             None => return Err(refuse(errors)),
         };
+        let mut access = |location| {
+            self.accesses.push(Access {
+                location,
+                size,
+                span,
+            })
+        };
+        let size = Value::from(size);
         let mut parts = inside.split(',').map(str::trim);
         let base = parts.next().unwrap_or("");
         let index = parts.next();
@@ -588,6 +532,7 @@ impl Column {
                 // `x(%rip)` is x.
                 None if is_name(before) => {
                     let id = test.memory.location(before, span);
+                    access(Some(id));
                     return Ok(Operand::Memory(Address::Direct(id)));
                 }
                 None => return Err(refuse(errors)),
@@ -599,13 +544,17 @@ impl Column {
                 return Err(refuse(errors));
             }
             let id = test.memory.location(base, span);
+            access(Some(id));
             return Ok(Operand::Memory(Address::Direct(id)));
         }
         // Addresses count locations, not bytes.
         let (Some(scale), 0) = (scale, displacement % size) else {
             return Err(refuse(errors));
         };
-        let mut pointer = Expr::Atom(self.register(test, plain_base, span));
+        access(None);
+        let base = self.register(test, plain_base, span);
+        self.bases.push(base);
+        let mut pointer = Expr::Atom(base);
         if let Some(index) = index {
             let index = index.strip_prefix('%').unwrap_or(index);
             if full_register(index, test.dialect).is_none() || scale % size != 0 {
@@ -632,12 +581,39 @@ impl Column {
     }
 }
 
-fn value(operand: &Operand) -> Option<RegisterExpr> {
-    match operand {
-        Operand::Value(value) => Some(Expr::Const(*value)),
-        Operand::Register(register) => Some(Expr::Atom(*register)),
-        Operand::Memory(_) => None,
+/// Whether an instruction can be locked: it reads and writes memory.
+fn can_be_locked(name: &str, operands: &[Operand]) -> bool {
+    let in_memory = |operand: &Operand| matches!(operand, Operand::Memory(_));
+    match name {
+        "add" | "sub" | "and" | "or" | "xor" | "inc" | "dec" | "neg" | "not" => {
+            operands.first().is_some_and(in_memory)
+        }
+        // herd's own tests have the memory of these on either side.
+        "xchg" | "xadd" | "cmpxchg" => operands.iter().any(in_memory),
+        _ => false,
     }
+}
+
+/// A cell without its labels: the labels, and what is left.
+fn instruction_text(text: &str, cell: Span) -> (Vec<&str>, &str) {
+    let mut rest = &text[cell.start as usize..cell.end as usize];
+    let mut labels = Vec::new();
+    while let Some((label, behind)) = first_label(rest) {
+        labels.push(label);
+        rest = behind;
+    }
+    (labels, rest)
+}
+
+/// The label at the beginning of a cell, and what comes behind it.
+fn first_label(content: &str) -> Option<(&str, &str)> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let length = content.find(|c: char| !is_part(c)).unwrap_or(content.len());
+    let behind = content[length..].trim_start();
+    if length == 0 || !behind.starts_with(':') {
+        return None;
+    }
+    Some((&content[..length], behind[1..].trim_start()))
 }
 
 fn fence(name: &str) -> Option<Op> {
@@ -650,22 +626,22 @@ fn fence(name: &str) -> Option<Op> {
 }
 
 /// The instruction without the suffix that tells the size of its operands, and that size in bytes.
-fn plain_mnemonic(mnemonic: &str) -> (&str, Value) {
+fn plain_mnemonic(mnemonic: &str) -> (&str, Option<u32>) {
     const SIZED: [&str; 18] = [
         "mov", "xchg", "inc", "dec", "add", "sub", "and", "or", "xor", "neg", "not", "shl", "sal",
         "shr", "sar", "cmp", "test", "xadd",
     ];
     if SIZED.contains(&mnemonic) || mnemonic == "cmpxchg" {
-        return (mnemonic, 8);
+        return (mnemonic, None);
     }
     for (suffix, size) in [('b', 1), ('w', 2), ('l', 4), ('q', 8)] {
         if let Some(plain) = mnemonic.strip_suffix(suffix)
             && (SIZED.contains(&plain) || ["cmpxchg", "nop", "ret"].contains(&plain))
         {
-            return (plain, size);
+            return (plain, Some(size));
         }
     }
-    (mnemonic, 8)
+    (mnemonic, None)
 }
 
 fn split_word(text: &str) -> (&str, &str) {

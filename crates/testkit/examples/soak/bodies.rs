@@ -348,6 +348,16 @@ fn by_spin(program: &Program) -> Result<(), Mistake> {
     }
 }
 
+/// The state that the test asks about, which is how a processor ends, can be.
+pub fn x86(text: &str) -> Result<(), Mistake> {
+    let source = Source::new("random.litmus", text);
+    match palisade_lang::parse(&source, &ParseOptions::default()) {
+        Err(errors) => wrong(format!("is not read: {}", errors[0].message)),
+        Ok(parsed) if oracle::sc_safe(&parsed.program) == Some(false) => Ok(()),
+        Ok(_) => wrong("ends in another state".to_owned()),
+    }
+}
+
 /// A text in each language: no parser falls over, and what is printed and read again is the same program.
 pub fn parsers(text: &str) -> Result<(), Mistake> {
     for language in [

@@ -5,7 +5,7 @@
 //! with `-loops`: programs with loops, of which brute force sees as much as it can; `reductions` (on against off), `jobs` (one searching thread against
 //! three), `instrumented` (the direct search against a walk over the instrumented program), `certificates` and
 //! `ra-certificates` (what holds has a valid certificate, what does not has none), `spin` (the walk against SPIN, where it is installed), `parsers`
-//! (texts with mistakes); or `all`, which shares the time among them. Ends with status 1 and the smallest program that shows a mistake.
+//! (texts with mistakes), `x86` (random code of litmus tests against an interpreter of the processor); or `all`, which shares the time among them. Ends with status 1 and the smallest program that shows a mistake.
 
 mod bodies;
 
@@ -25,7 +25,7 @@ fn main() {
         "all" => {
             let spin = spin::is_installed().then_some("spin");
             let others = bodies::ALL.iter().copied();
-            others.chain(["parsers"]).chain(spin).collect()
+            others.chain(["parsers", "x86"]).chain(spin).collect()
         }
         name => vec![name],
     };
@@ -33,10 +33,12 @@ fn main() {
     for name in names {
         let right = if name == "parsers" {
             soak_parsers(budget, first)
+        } else if name == "x86" {
+            soak_x86(budget, first)
         } else if let Some((shape, trial)) = bodies::trial(name) {
             soak(name, &shape, &trial, budget, first)
         } else {
-            eprintln!("all, parsers, spin, or one of: {}?", bodies::ALL.join(", "));
+            eprintln!("all, parsers, x86, spin, or one of: {}?", bodies::ALL.join(", "));
             std::process::exit(2);
         };
         if !right {
@@ -102,6 +104,28 @@ fn soak_parsers(budget: Duration, first: u64) -> bool {
         }
     }
     println!("parsers: {tried} texts in four languages, no mistake");
+    true
+}
+
+/// Random code of litmus tests ends as on a processor.
+fn soak_x86(budget: Duration, first: u64) -> bool {
+    let start = Instant::now();
+    let (mut tests, mut endless) = (0u64, 0u64);
+    for seed in first.. {
+        if start.elapsed() > budget {
+            break;
+        }
+        let Some(text) = palisade_testkit::x86::random_test(seed) else {
+            endless += 1;
+            continue;
+        };
+        tests += 1;
+        if let Err(Mistake::Wrong(mistake)) = bodies::x86(&text) {
+            println!("x86: seed {seed}: {mistake}\n{text}");
+            return false;
+        }
+    }
+    println!("x86: {tests} tests, {endless} that may not end, no mistake");
     true
 }
 
