@@ -38,7 +38,10 @@ fn main() {
         } else if let Some((shape, trial)) = bodies::trial(name) {
             soak(name, &shape, &trial, budget, first)
         } else {
-            eprintln!("all, parsers, x86, spin, or one of: {}?", bodies::ALL.join(", "));
+            eprintln!(
+                "all, parsers, x86, spin, or one of: {}?",
+                bodies::ALL.join(", ")
+            );
             std::process::exit(2);
         };
         if !right {
