@@ -130,8 +130,8 @@ fn random_steps(random: &mut fastrand::Rng, sizes: [u32; 2]) -> Vec<Step> {
                 let name = *pick(random, &["add", "sub", "and", "or", "xor"]);
                 Step::Two(name, locked, size, target, source)
             }
-            6 => Step::One(*pick(random, &["inc", "dec"]), locked, size, target),
-            7 => Step::One(*pick(random, &["neg", "not"]), false, size, register),
+            6 => Step::One(pick(random, &["inc", "dec"]), locked, size, target),
+            7 => Step::One(pick(random, &["neg", "not"]), false, size, register),
             8 => {
                 let name = *pick(random, &["shl", "shr", "sar"]);
                 Step::Two(name, false, size, register, Operand::Value(1))
@@ -141,7 +141,7 @@ fn random_steps(random: &mut fastrand::Rng, sizes: [u32; 2]) -> Vec<Step> {
                 let name = *pick(random, &["xadd", "xchg"]);
                 Step::Two(name, locked || name == "xchg", size, target, register)
             }
-            _ => Step::Jump(*pick(random, &JUMPS), random.usize(..count + 3)),
+            _ => Step::Jump(pick(random, &JUMPS), random.usize(..count + 3)),
         });
     }
     steps
