@@ -52,7 +52,7 @@ pub fn random_test(seed: u64) -> Option<String> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut processor = Processor::default();
     // One size for each location: mixed sizes are refused.
-    let sizes = [*pick(&mut random, &[4u32, 8]), *pick(&mut random, &[4, 8])];
+    let sizes = [pick(&mut random, &[4u32, 8]), pick(&mut random, &[4, 8])];
     for register in &mut processor.registers {
         *register = value(&mut random) as u64;
     }
@@ -73,13 +73,13 @@ pub fn random_test(seed: u64) -> Option<String> {
     Some(text(&mut random, sizes, &initial, &steps, &processor))
 }
 
-fn pick<'a, T>(random: &mut fastrand::Rng, from: &'a [T]) -> &'a T {
-    &from[random.usize(..from.len())]
+fn pick<T: Copy>(random: &mut fastrand::Rng, from: &[T]) -> T {
+    from[random.usize(..from.len())]
 }
 
 /// Small numbers, and numbers at the edges of 32 and 64 bits.
 fn value(random: &mut fastrand::Rng) -> i64 {
-    let base = *pick(
+    let base = pick(
         random,
         &[
             0,
@@ -110,7 +110,7 @@ fn random_steps(random: &mut fastrand::Rng, sizes: [u32; 2]) -> Vec<Step> {
         let in_memory = random.u8(..3) == 0;
         let size = match in_memory {
             true => sizes[location],
-            false => *pick(random, &[4, 8]),
+            false => pick(random, &[4, 8]),
         };
         let register = Operand::Register(random.usize(..4));
         let target = match in_memory {
@@ -127,18 +127,18 @@ fn random_steps(random: &mut fastrand::Rng, sizes: [u32; 2]) -> Vec<Step> {
             0 => Step::Two("mov", false, size, target, source),
             1 | 2 => Step::Two("cmp", false, size, target, source),
             3..=5 => {
-                let name = *pick(random, &["add", "sub", "and", "or", "xor"]);
+                let name = pick(random, &["add", "sub", "and", "or", "xor"]);
                 Step::Two(name, locked, size, target, source)
             }
             6 => Step::One(pick(random, &["inc", "dec"]), locked, size, target),
             7 => Step::One(pick(random, &["neg", "not"]), false, size, register),
             8 => {
-                let name = *pick(random, &["shl", "shr", "sar"]);
+                let name = pick(random, &["shl", "shr", "sar"]);
                 Step::Two(name, false, size, register, Operand::Value(1))
             }
             9 if in_memory => Step::Two("cmpxchg", true, size, target, register),
             10 if in_memory => {
-                let name = *pick(random, &["xadd", "xchg"]);
+                let name = pick(random, &["xadd", "xchg"]);
                 Step::Two(name, locked || name == "xchg", size, target, register)
             }
             _ => Step::Jump(pick(random, &JUMPS), random.usize(..count + 3)),
