@@ -63,6 +63,8 @@ pub enum Route {
     Buffers,
     /// One walk with buffers as long as the text allows; undecided where it allows any length.
     Bounded,
+    /// Backwards with load buffers in place of store buffers; decides every program with finite data.
+    Dual,
 }
 
 /// What makes a search smaller without changing its verdict. Each can be switched off.

@@ -610,6 +610,8 @@ pub enum RouteName {
     Buffers,
     /// One walk with store buffers as long as the text allows; undecided where it allows any length.
     Bounded,
+    /// Backwards from what must not be, with load buffers in place of store buffers.
+    Dual,
 }
 
 impl From<RouteName> for Route {
@@ -619,6 +621,7 @@ impl From<RouteName> for Route {
             RouteName::Lazy => Route::Lazy,
             RouteName::Buffers => Route::Buffers,
             RouteName::Bounded => Route::Bounded,
+            RouteName::Dual => Route::Dual,
         }
     }
 }

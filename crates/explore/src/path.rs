@@ -32,7 +32,7 @@ pub struct Step<'a> {
 
 impl Path {
     /// A path of these labels, and of as many rows of this width.
-    pub(crate) fn new(width: usize, labels: Vec<u64>, rows: Vec<u32>) -> Path {
+    pub fn new(width: usize, labels: Vec<u64>, rows: Vec<u32>) -> Path {
         Path {
             width,
             labels,

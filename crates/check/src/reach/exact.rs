@@ -124,7 +124,7 @@ fn witnesses(
 }
 
 /// The TSO run that leads to a finding.
-fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Finding) -> Witness {
+pub(super) fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Finding) -> Witness {
     let frame = space.frame;
     let mut worker = space.new_worker();
     let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
@@ -249,7 +249,7 @@ fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Finding) -> Wi
 }
 
 /// After a step, finds out which thread stands where in the sorted row.
-fn follow(
+pub(super) fn follow(
     space: &TsoSpace<'_, '_>,
     before: &[u32],
     label: &StepLabel,

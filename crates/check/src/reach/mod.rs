@@ -1,15 +1,17 @@
 //! `safe` under TSO: is a state that a `never` forbids, or an error of the program, reachable with store buffers?
 //!
-//! Two ways lead to an answer, and take turns:
+//! Three ways lead to an answer, and take turns:
 //!
 //! - [`lazy`]: SC reachability of the program, extended again and again by what robustness says that SC lacks (Algorithm 1 of *Lazy TSO
 //!   Reachability*). The first round asks SC and robustness, and decides every robust program.
 //! - [`exact`]: walks with the buffers as they are, exact up to a length, as sets beyond it.
+//! - [`dual`]: backwards from what must not be, with load buffers in place of store buffers; it decides every program with finite data.
 //!
 //! Each can be asked alone ([`Route`](crate::Route)), so that they can judge each other.
 
 mod bounded;
 mod buffers;
+mod dual;
 mod exact;
 mod lazy;
 mod walk;
@@ -21,6 +23,7 @@ use palisade_memory::{Event, EventKind, Witness};
 
 use crate::{Answer, Control, Model, Options, Route, Stats, Verdict};
 pub(crate) use buffers::{Beyond, Buffer, Buffers};
+use dual::Dual;
 use exact::Exact;
 use lazy::Lazy;
 pub(crate) use walk::TsoSpace;
@@ -35,6 +38,8 @@ pub(crate) struct Context<'p, 'c> {
     pub control: &'p Control<'c>,
     start: Instant,
     total: Stats,
+    /// Where the way whose turn it is has to stop, counted in all states so far.
+    turn_ends: Option<u64>,
 }
 
 /// What a round has come to.
@@ -51,13 +56,31 @@ impl Context<'_, '_> {
     /// The options with the time that is left.
     pub fn remaining(&self) -> Options {
         let spent = self.start.elapsed();
+        let most_states = [self.options.most_states, self.turn_ends];
         Options {
             timeout: self.options.timeout.map(|t| t.saturating_sub(spent)),
-            most_states: self
-                .options
-                .most_states
-                .map(|most| most.saturating_sub(self.total.states)),
+            most_states: (most_states.into_iter().flatten())
+                .map(|most| most.saturating_sub(self.total.states))
+                .min(),
             ..self.options.clone()
+        }
+    }
+
+    /// One round of one way, over about so many states. `None`: it would have needed more.
+    fn turn(&mut self, states: u64, round: impl FnOnce(&mut Self) -> Round) -> Option<Round> {
+        let end = self.total.states.saturating_add(states);
+        self.turn_ends = Some(end);
+        let round = round(self);
+        self.turn_ends = None;
+        match &round {
+            Round::Decided(answer)
+                if matches!(answer.verdict, Verdict::Unknown(_))
+                    && self.total.states >= end
+                    && self.options.most_states.is_none_or(|most| end < most) =>
+            {
+                None
+            }
+            _ => Some(round),
         }
     }
 
@@ -88,6 +111,7 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
         control,
         start: Instant::now(),
         total: Stats::default(),
+        turn_ends: None,
     };
     let context = &mut context;
     let answer = match options.route {
@@ -110,26 +134,67 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
             }),
             None => unknown("a loop stores without ever waiting for the buffer".into()),
         },
+        Route::Dual => {
+            let mut dual = Dual::new(context);
+            rounds(context, |context| {
+                context.count_round();
+                dual.round(context, u64::MAX)
+            })
+        }
     };
     context.finish(answer)
 }
 
-/// Both ways in turn. The lazy one has a start of two rounds: the first decides what is robust or goes wrong under SC already, and a delay that does
-/// harm is nearly always found in the second, in fewer states than with buffers.
+/// About how many states each way may look at in the second round; four times as many in each further one.
+const FIRST_TURN: u64 = 1 << 18;
+
+/// A configuration of the backward search takes about as long as so many states of a walk.
+const COST_OF_CONFIGURATION: u64 = 4;
+
+/// All ways in turn, each over about as many states as the others. The lazy one has a start: its first round decides what is robust or goes
+/// wrong under SC already, and a delay that does harm is nearly always found in the second, in fewer states than with buffers.
 fn any(context: &mut Context<'_, '_>) -> Answer {
     let mut lazy = Some(Lazy::new(context));
     let mut exact: Option<Exact<'_>> = None;
-    let mut round = 0;
+    let mut dual: Option<Dual<'_>> = None;
+    let mut backward = true;
+    let (mut round, mut states) = (0, FIRST_TURN);
     rounds(context, |context| {
         round += 1;
-        match lazy.as_mut().map(|lazy| lazy.round(context)) {
-            Some(Round::Decided(answer)) => return Round::Decided(answer),
-            Some(Round::GaveUp(_)) => lazy = None,
-            Some(Round::Undecided) if round == 1 => return Round::Undecided,
-            Some(Round::Undecided) | None => {}
+        if round == 1 {
+            return match lazy.as_mut().map(|lazy| lazy.round(context)) {
+                Some(Round::Decided(answer)) => Round::Decided(answer),
+                Some(Round::GaveUp(_)) => {
+                    lazy = None;
+                    Round::Undecided
+                }
+                Some(Round::Undecided) | None => Round::Undecided,
+            };
         }
-        let exact = exact.get_or_insert_with(|| Exact::new(context));
-        exact.round(context)
+        if let Some(way) = &mut lazy {
+            let before = way.clone();
+            match context.turn(states, |context| way.round(context)) {
+                Some(Round::Decided(answer)) => return Round::Decided(answer),
+                Some(Round::GaveUp(_)) => lazy = None,
+                Some(Round::Undecided) => {}
+                // The same again when it is allowed more.
+                None => *way = before,
+            }
+        }
+        let way = exact.get_or_insert_with(|| Exact::new(context));
+        if let Some(Round::Decided(answer)) = context.turn(states, |context| way.round(context)) {
+            return Round::Decided(answer);
+        }
+        if backward {
+            let way = dual.get_or_insert_with(|| Dual::new(context));
+            match way.round(context, states / COST_OF_CONFIGURATION) {
+                Round::Decided(answer) => return Round::Decided(answer),
+                Round::GaveUp(_) => backward = false,
+                Round::Undecided => {}
+            }
+        }
+        states = states.saturating_mul(4);
+        Round::Undecided
     })
 }
 

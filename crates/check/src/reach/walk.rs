@@ -145,7 +145,7 @@ impl<'f> TsoSpace<'f, '_> {
     }
 
     /// Sorts interchangeable threads, each with its buffer.
-    fn sort_group_of(&self, row: &mut [u32], instance: usize) {
+    pub fn sort_group_of(&self, row: &mut [u32], instance: usize) {
         if let Some(group) = self.frame.group_of[instance] {
             let group = &self.frame.groups[group];
             let mut members: Vec<(u32, u32)> = group

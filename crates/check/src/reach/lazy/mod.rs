@@ -27,6 +27,7 @@ use oracle::Known;
 const MOST_ALONE: usize = 8;
 
 /// The lazy search.
+#[derive(Clone)]
 pub(crate) struct Lazy {
     extended: Extended,
     variant: Variant,

@@ -14,7 +14,7 @@ use crate::{Answer, Control, Options, Stats, Verdict};
 use palisade_lang::{Op, Program};
 
 /// What the oracle has said before, and will not say again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     /// Numbers for what an access is in the original program (see [`key`]).
     keys: FxHashMap<(u32, Option<u32>, bool), u32>,

@@ -1,0 +1,169 @@
+//! Backwards with load buffers: decides reachability under TSO for every program with finite data.
+//!
+//! After *The Benefits of Duality in Verifying Concurrent Programs under TSO* (Abdulla, Atig, Bouajjani, Ngo 2016). A store reaches memory at once; instead,
+//! each thread has a first-in first-out buffer of *messages* that it may still read, and lags behind memory:
+//!
+//! - A store of v to x sets memory and appends the own message (x, v) to the thread's buffer.
+//! - At any time a thread appends the plain message (x, v) for what memory holds, or drops its oldest message.
+//! - A load of x reads the newest own message of x; if there is none, the oldest message, which must be one of x.
+//! - A fence, a locked instruction, a `seqcst` store and the border of a block need the buffer empty; they, and all of a block, work on memory itself. While
+//!   a thread is inside a block, no other thread does anything.
+//!
+//! The same control, registers and memory can be reached as under TSO with empty store buffers. Where one buffer holds more plain messages than another
+//! it can do no less, and by Higman's lemma there is no endless sequence of configurations none of which is below a later one. So the configurations from
+//! which a goal can be reached are those above finitely many *minimal* ones, and [`backward`] finds these, beginning with the goals.
+//!
+//! What makes it fast enough is to stay among configurations that exist as far as a cheap forward walk can tell ([`overview`]), and not to
+//! keep intermediate configurations: messages that memory still holds are appended, and own messages dropped, as part of the next step.
+
+mod backward;
+mod messages;
+mod overview;
+mod run;
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::exact::witness;
+use super::walk::TsoSpace;
+use super::{Context, Round, unknown};
+use crate::state::Frame;
+use crate::{Answer, Progress, Stats, Verdict};
+use backward::{Backward, End};
+use overview::Overview;
+
+/// The search, which goes on where it has stopped.
+pub(crate) struct Dual<'p> {
+    frame: Frame<'p>,
+    overview: Overview,
+    backward: Option<Backward>,
+    /// What was counted already.
+    counted: (u64, u64),
+}
+
+impl<'p> Dual<'p> {
+    pub fn new(context: &Context<'p, '_>) -> Self {
+        let frame = Frame::new(context.program, &context.options.reductions);
+        Dual {
+            overview: Overview::new(&frame),
+            frame,
+            backward: None,
+            counted: (0, 0),
+        }
+    }
+
+    /// Goes on until it has looked at so many configurations more.
+    pub fn round(&mut self, context: &mut Context<'p, '_>, most: u64) -> Round {
+        let end = self.search(context, most);
+        let states = self.states();
+        let steps = self.overview.steps + self.backward.as_ref().map_or(0, |b| b.transitions);
+        let mut answer = unknown(String::new());
+        answer.stats = Stats {
+            states: states - self.counted.0,
+            transitions: steps - self.counted.1,
+            queries: 1,
+            peak_memory_bytes: palisade_explore::resident_bytes().unwrap_or(0),
+            ..Stats::default()
+        };
+        self.counted = (states, steps);
+        context.add(&answer);
+        match end {
+            End::TooMany => Round::Undecided,
+            End::Stopped(why) => {
+                let nodes = self.overview.nodes();
+                answer.verdict = Verdict::Unknown(match self.backward {
+                    None => format!("{why}; going forward, {nodes} states without their buffers were seen"),
+                    Some(_) => format!(
+                        "{why}; going backward from what must not be, {} configurations were seen",
+                        states - nodes as u64
+                    ),
+                });
+                Round::Decided(answer)
+            }
+            End::Unreachable => {
+                answer.verdict = Verdict::Holds;
+                answer.notes.push(match &self.backward {
+                    None => "no run comes near it, even where load buffers lose the order of their messages".into(),
+                    Some(backward) => format!(
+                        "going backward from what must not be, {} minimal configurations with load buffers lead there, and the beginning is none of them",
+                        backward.minimal().count()
+                    ),
+                });
+                Round::Decided(answer)
+            }
+            End::Reachable(first) => self.reachable(context, answer, first),
+        }
+    }
+
+    fn states(&self) -> u64 {
+        let elements = self.backward.as_ref().map_or(0, |b| b.elements.len());
+        (self.overview.nodes() + elements) as u64
+    }
+
+    fn search(&mut self, context: &Context<'p, '_>, most: u64) -> End {
+        let options = context.remaining();
+        let (start, memory) = (std::time::Instant::now(), options.memory_limit());
+        let most_states = context.options.most_states;
+        let mut stop = |states: u64, bytes: u64| {
+            let resident = palisade_explore::resident_bytes().unwrap_or(bytes);
+            (context.control.progress)(&Progress {
+                states,
+                memory_bytes: resident,
+                ..Progress::default()
+            });
+            let why = match () {
+                () if context.control.cancel.load(Relaxed) => "it was interrupted",
+                () if options.timeout.is_some_and(|t| start.elapsed() >= t) => {
+                    "the time limit is reached"
+                }
+                // Tables double when they grow.
+                () if memory.is_some_and(|m| resident.max(bytes).saturating_add(bytes / 2) >= m) => {
+                    "the memory limit is reached"
+                }
+                () if most_states.is_some_and(|most| states >= most) => {
+                    "as many states as were wanted are seen"
+                }
+                () => return None,
+            };
+            Some(why.to_owned())
+        };
+        if !self.overview.is_complete() {
+            if let Err(why) = self.overview.walk(&self.frame, most, &mut stop) {
+                return End::Stopped(why);
+            }
+            if !self.overview.is_complete() {
+                return End::TooMany;
+            }
+        }
+        if self.overview.goals.is_empty() {
+            return End::Unreachable;
+        }
+        let (frame, overview) = (&self.frame, &self.overview);
+        let backward = (self.backward).get_or_insert_with(|| Backward::new(frame, overview));
+        backward.search(frame, overview, most, &mut |elements, bytes| {
+            stop(overview.nodes() as u64 + elements, overview.bytes() + bytes)
+        })
+    }
+
+    /// The chain of configurations as a run under TSO.
+    fn reachable(&mut self, context: &Context<'p, '_>, mut answer: Answer, first: u32) -> Round {
+        let Some(backward) = &mut self.backward else {
+            return Round::Undecided;
+        };
+        let Some((finding, buffers)) = run::run(&self.frame, &self.overview, backward, first) else {
+            debug_assert!(false, "a chain of configurations is a run under TSO");
+            return Round::GaveUp(
+                "what was found with load buffers could not be made into a run under TSO".into(),
+            );
+        };
+        let space = TsoSpace {
+            frame: &self.frame,
+            buffers: &buffers,
+            bound_met: Default::default(),
+        };
+        answer.verdict = Verdict::Violated;
+        answer
+            .witnesses
+            .push(witness(context.program, &space, &finding));
+        Round::Decided(answer)
+    }
+}
