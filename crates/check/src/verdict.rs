@@ -54,7 +54,7 @@ pub enum Abstraction {
 /// How reachability under TSO is decided. Any is the fastest; the others are there to be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Route {
-    /// The lazy search and walks with buffers, in turn.
+    /// The lazy search, walks with buffers and the backward search, in turn.
     #[default]
     Any,
     /// The lazy search alone: SC reachability of a program that is extended again and again.

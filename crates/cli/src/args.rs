@@ -602,7 +602,7 @@ pub enum SeqCst {
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteName {
-    /// The lazy search and walks with store buffers in turn, which is what happens anyway.
+    /// All ways in turn, which is what happens anyway.
     Any,
     /// Sequential consistency for a program that is extended again and again by what robustness lacks.
     Lazy,
