@@ -131,7 +131,13 @@ fn an_error_for_one_copy_is_none_for_another() {
                 let found = decide(&program, Model::Sc, Criterion::Safe, reductions, 1);
                 assert_eq!(found, expected, "{text}");
             }
-            for route in [Route::Any, Route::Lazy, Route::Bounded, Route::Buffers, Route::Dual] {
+            for route in [
+                Route::Any,
+                Route::Lazy,
+                Route::Bounded,
+                Route::Buffers,
+                Route::Dual,
+            ] {
                 assert_eq!(by_route(&program, route), expected, "{route:?}: {text}");
             }
         }

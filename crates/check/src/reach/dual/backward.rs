@@ -246,7 +246,8 @@ impl Backward {
                 let location = overview.messages.location(written);
                 // Or an older own store to the same location was pending, anywhere.
                 let older = overview.sets.iter(held);
-                for older in older.filter(|m| m.is_own() && overview.messages.location(*m) == location)
+                for older in
+                    older.filter(|m| m.is_own() && overview.messages.location(*m) == location)
                 {
                     for at in 0..=rest.len() {
                         let mut longer = rest.to_vec();
@@ -301,7 +302,10 @@ impl Backward {
                 found.push(self.words.intern(&in_front(read)));
             }
             for &message in own {
-                if letters.iter().any(|l| l.is_own() && place(l) == place(&message)) {
+                if letters
+                    .iter()
+                    .any(|l| l.is_own() && place(l) == place(&message))
+                {
                     continue;
                 }
                 if place(&message) != location {

@@ -250,6 +250,9 @@ mod tests {
         let union = sets.union(few, many);
         assert_eq!(union, many);
         assert!(sets.contains(union, all[99].own()) && !sets.contains(union, all[99]));
-        assert_eq!(sets.filter(union, Message::is_own), sets.of([all[99].own()]));
+        assert_eq!(
+            sets.filter(union, Message::is_own),
+            sets.of([all[99].own()])
+        );
     }
 }

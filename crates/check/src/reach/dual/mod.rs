@@ -71,7 +71,9 @@ impl<'p> Dual<'p> {
             End::Stopped(why) => {
                 let nodes = self.overview.nodes();
                 answer.verdict = Verdict::Unknown(match self.backward {
-                    None => format!("{why}; going forward, {nodes} states without their buffers were seen"),
+                    None => format!(
+                        "{why}; going forward, {nodes} states without their buffers were seen"
+                    ),
                     Some(_) => format!(
                         "{why}; going backward from what must not be, {} configurations were seen",
                         states - nodes as u64
@@ -116,7 +118,9 @@ impl<'p> Dual<'p> {
                     "the time limit is reached"
                 }
                 // Tables double when they grow.
-                () if memory.is_some_and(|m| resident.max(bytes).saturating_add(bytes / 2) >= m) => {
+                () if memory
+                    .is_some_and(|m| resident.max(bytes).saturating_add(bytes / 2) >= m) =>
+                {
                     "the memory limit is reached"
                 }
                 () if most_states.is_some_and(|most| states >= most) => {
@@ -149,7 +153,8 @@ impl<'p> Dual<'p> {
         let Some(backward) = &mut self.backward else {
             return Round::Undecided;
         };
-        let Some((finding, buffers)) = run::run(&self.frame, &self.overview, backward, first) else {
+        let Some((finding, buffers)) = run::run(&self.frame, &self.overview, backward, first)
+        else {
             debug_assert!(false, "a chain of configurations is a run under TSO");
             return Round::GaveUp(
                 "what was found with load buffers could not be made into a run under TSO".into(),

@@ -342,9 +342,7 @@ impl Overview {
                 let location = messages.location(read);
                 let by_own = sets.contains(held, read.own());
                 sets.filter(held, |m| {
-                    !m.is_own()
-                        || messages.location(m) != location
-                        || (by_own && m == read.own())
+                    !m.is_own() || messages.location(m) != location || (by_own && m == read.own())
                 })
             }
             Kind::Writes(written) => {

@@ -71,19 +71,28 @@ pub(super) fn run(
                 schedule.times[who[component]].push(schedule.now);
             }
         }
-        let mover = before.threads.iter().position(|t| t.behind == before.mover)?;
+        let mover = before
+            .threads
+            .iter()
+            .position(|t| t.behind == before.mover)?;
         let needed = search.words.get(before.threads[mover].needed);
         let left = search.words.get(words[before.mover]);
         schedule.take(overview, &before, who[mover], &needed, &left);
         who = behind;
     }
-    schedule.steps.sort_by_key(|&(moment, order, _)| (moment, order));
+    schedule
+        .steps
+        .sort_by_key(|&(moment, order, _)| (moment, order));
     let error = match goal {
         Goal::Never(_) => None,
         Goal::Error { component, .. } => Some(who[component]),
     };
     let buffers = Buffers::new(usize::MAX, Beyond::Refuse);
-    let mut path = PathMaker::new(frame, &buffers, overview.row(search.elements[first as usize].node));
+    let mut path = PathMaker::new(
+        frame,
+        &buffers,
+        overview.row(search.elements[first as usize].node),
+    );
     for &(_, _, step) in &schedule.steps {
         path.take(step)?;
     }
@@ -250,7 +259,9 @@ impl<'f, 'p> PathMaker<'f, 'p> {
         let frame = self.space.frame;
         let (code, local) = (frame.codes[component], LocalId(self.row[component]));
         let kind = view.action(code, local, action).kind;
-        let done = self.space.execute(view, buffers, &self.row, component, kind);
+        let done = self
+            .space
+            .execute(view, buffers, &self.row, component, kind);
         let done = done.ok()??;
         let nexts = view.resume(code, local, action, done.access.read.unwrap_or(0));
         let outcome = nexts.iter().position(|&found| found == next)?;
