@@ -477,7 +477,7 @@ fn rockers_programs_get_their_verdicts() {
     assert!(seen > 30);
 }
 
-/// What is kept of each pair of locations would take gigabytes for each state: that is said, and nothing breaks.
+/// Where there are very many locations, nothing is kept of each pair of them.
 #[test]
 fn very_many_locations() {
     let text = |count: usize| {
@@ -499,11 +499,8 @@ fn very_many_locations() {
         answer.verdict
     };
     for criterion in [Criterion::Robust, Criterion::Safe] {
-        assert_eq!(ask(&text(1_000), criterion), Verdict::Violated);
-        let too_many = ask(&text(200_000), criterion);
-        assert!(
-            matches!(&too_many, Verdict::Unknown(why) if why.contains("locations")),
-            "{too_many:?}"
-        );
+        for count in [1_000, 200_000] {
+            assert_eq!(ask(&text(count), criterion), Verdict::Violated);
+        }
     }
 }

@@ -76,6 +76,8 @@ pub enum Update {
         expected: Value,
         /// What is written.
         desired: Value,
+        /// The order of that load.
+        failure: Order,
     },
     /// Waits for `expected`.
     BlockingCompareAndSwap {
@@ -106,9 +108,9 @@ impl Update {
     #[inline]
     pub fn effect(self, domain: Domain, read: Value) -> Result<Effect, ProgramError> {
         Ok(match self {
-            Update::CompareAndSwap { expected, desired } if read == expected => {
-                Effect::Writes(desired)
-            }
+            Update::CompareAndSwap {
+                expected, desired, ..
+            } if read == expected => Effect::Writes(desired),
             Update::CompareAndSwap { .. } => Effect::Fails,
             Update::BlockingCompareAndSwap { expected, desired } if read == expected => {
                 Effect::Writes(desired)
@@ -129,6 +131,23 @@ impl ActionKind {
             | ActionKind::Store { location, .. }
             | ActionKind::Rmw { location, .. }
             | ActionKind::Wait { location, .. } => Some(location),
+            _ => None,
+        }
+    }
+
+    /// The order of the access, which may depend on whether a read-modify-write wrote.
+    #[inline]
+    pub fn order(self, wrote: bool) -> Option<Order> {
+        match self {
+            ActionKind::Rmw {
+                update: Update::CompareAndSwap { failure, .. },
+                ..
+            } if !wrote => Some(failure),
+            ActionKind::Load { order, .. }
+            | ActionKind::Store { order, .. }
+            | ActionKind::Rmw { order, .. }
+            | ActionKind::Wait { order, .. }
+            | ActionKind::Fence(order) => Some(order),
             _ => None,
         }
     }
@@ -268,10 +287,13 @@ pub(crate) fn access_of(
             location: atomic_only(locate(program, address, registers)?, false)?,
             update: match action {
                 RmwAction::CompareAndSwap {
-                    expected, desired, ..
+                    expected,
+                    desired,
+                    failure,
                 } => Update::CompareAndSwap {
                     expected: evaluate(expected, domain, registers)?,
                     desired: stored(desired)?,
+                    failure: *failure,
                 },
                 RmwAction::BlockingCompareAndSwap { expected, desired } => {
                     Update::BlockingCompareAndSwap {

@@ -11,7 +11,7 @@ use super::{Asked, Count, Numbers, Places, Step, System, code_reductions};
 use crate::certificate::put_local;
 use crate::ra::TOO_MANY_LOCATIONS;
 use crate::ra::blocks::{Block, Blocks};
-use crate::ra::facts::{Facts, Future};
+use crate::ra::facts::{Facts, Fences, Future};
 use crate::ra::scm::monitor::{Access, Layout, Slots};
 use crate::ra::scm::theorem::{Monitored, could_be_stale};
 use crate::ra::sets::{members, remove};
@@ -36,7 +36,7 @@ pub(super) fn ask<R>(
     let instance = program.with_copies(2);
     let frame = Frame::new(&instance, &code_reductions(options));
     let facts = match options.reductions.monitors {
-        true => Facts::new(&instance),
+        true => Facts::new(&instance, Fences::Updates),
         false => Facts::plain(&instance),
     };
     let mut room = FIRST_SLOTS;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use palisade_lang::{Domain, LocationId, Value};
+use palisade_lang::{Domain, LocationId, Order, Value};
 use palisade_threads::{ActionKind, Effect, LocalId, View};
 
 use crate::sc::Access;
@@ -34,6 +34,34 @@ pub struct Way {
     pub error: bool,
     /// The steps, from the entry to the exit: instruction, what it was, what it did to memory.
     pub steps: Vec<(u32, ActionKind, Access)>,
+}
+
+impl Way {
+    /// The order of the read-modify-write, or the read, that this way is: it acquires as its first access does, and releases as its last write does.
+    pub fn order(&self) -> Order {
+        let order =
+            |(_, kind, access): &(u32, ActionKind, Access)| kind.order(access.written.is_some());
+        let reads = |(_, _, access): &&(u32, ActionKind, Access)| access.read.is_some();
+        let writes = |(_, _, access): &&(u32, ActionKind, Access)| access.written.is_some();
+        let read = self.steps.iter().find(reads).and_then(order);
+        let write = self.steps.iter().rev().find(writes).and_then(order);
+        match (read, write) {
+            (Some(read), Some(write)) => both(read, write),
+            (Some(order), None) | (None, Some(order)) => order,
+            (None, None) => Order::Relaxed,
+        }
+    }
+}
+
+/// The order of a read-modify-write that reads with one order and writes with the other.
+fn both(read: Order, write: Order) -> Order {
+    match (read.acquires(), write.releases()) {
+        _ if read == Order::SeqCst && write == Order::SeqCst => Order::SeqCst,
+        (true, true) => Order::AcqRel,
+        (true, false) => Order::Acquire,
+        (false, true) => Order::Release,
+        (false, false) => Order::Relaxed,
+    }
 }
 
 /// The blocks that were entered so far.

@@ -96,6 +96,12 @@ pub struct Future {
     pub write_accepts: Set,
     /// Places where what it does depends on the value that it finds: `wait`, `cas`, a block.
     pub chooses: Set,
+    /// Places that it may read without acquiring.
+    pub loose_reads: Set,
+    /// Places that it may write without releasing.
+    pub loose_writes: Set,
+    /// Whether it may execute a fence that acquires.
+    pub acquire_fence: bool,
 }
 
 /// The values of a place that some instruction accepts when it reads (or, for a store, follows) them; all without a predicate.
@@ -126,6 +132,9 @@ impl Future {
             read_accepts: Set::empty(0),
             write_accepts: Set::empty(0),
             chooses: Set::empty(places),
+            loose_reads: Set::empty(places),
+            loose_writes: Set::empty(places),
+            acquire_fence: false,
         }
     }
 
@@ -135,6 +144,10 @@ impl Future {
         let changed = self.read_accepts.join(&other.read_accepts) | changed;
         let changed = self.write_accepts.join(&other.write_accepts) | changed;
         let changed = self.chooses.join(&other.chooses) | changed;
+        let changed = self.loose_reads.join(&other.loose_reads) | changed;
+        let changed = self.loose_writes.join(&other.loose_writes) | changed;
+        let changed = (other.acquire_fence && !self.acquire_fence) | changed;
+        self.acquire_fence |= other.acquire_fence;
         self.updates.join(&other.updates) | changed
     }
 
@@ -149,9 +162,26 @@ impl Future {
     }
 }
 
+/// What fences are to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fences {
+    /// Release/acquire: an sc fence is a read-modify-write of one extra place, other fences are nothing.
+    Updates,
+    /// C++20: a fence is an event without a place, and what it does depends on its order.
+    Fences,
+}
+
 /// The facts about a program.
 #[derive(Debug)]
 pub struct Facts {
+    /// What fences are.
+    pub fences: Fences,
+    /// Some access that is not nonatomic reads without acquiring, or writes without releasing.
+    pub loose: bool,
+    /// There is a seq_cst access or fence (only where orders count).
+    pub seqcst: bool,
+    /// By place: some access of it is nonatomic.
+    pub nonatomic: Vec<bool>,
     /// Locations, and one more place for the fences.
     pub places: usize,
     /// For each place that needs monitors, its number among these.
@@ -199,10 +229,14 @@ pub struct Horizon {
 
 impl Facts {
     /// Analyses the program.
-    pub fn new(program: &Program) -> Self {
+    pub fn new(program: &Program, fences: Fences) -> Self {
         let instances = program.instances();
         let places = program.locations.len() + 1;
         let mut facts = Facts {
+            fences,
+            loose: false,
+            seqcst: false,
+            nonatomic: vec![false; places],
             places,
             tracked: vec![None; places],
             tracked_count: 0,
@@ -247,7 +281,7 @@ impl Facts {
     /// The same, but so plain that somebody else can derive it again: every place has monitors unless it is `nonatomic`, and values are
     /// told apart by what instructions compare with, wherever that is a constant and the relation is `==` or `!=`.
     pub fn plain(program: &Program) -> Self {
-        let mut facts = Facts::new(program);
+        let mut facts = Facts::new(program, Fences::Updates);
         facts.tracked_count = 0;
         for place in 0..facts.places {
             let nonatomic = program.locations.get(place).is_some_and(|l| l.nonatomic);
@@ -297,6 +331,12 @@ impl Facts {
             }
         }
         facts
+    }
+
+    /// The places of the monitored locations.
+    pub fn tracked_places(&self) -> Vec<usize> {
+        let places = 0..self.places;
+        places.filter(|&p| self.tracked[p].is_some()).collect()
     }
 
     /// The place of the fences.
@@ -392,6 +432,50 @@ impl Facts {
         self.futures.len() as u32 - 1
     }
 
+    /// Notes what the orders of an access to a place say.
+    fn add_orders(&mut self, program: &Program, op: &Op, place: usize, future: &mut Future) {
+        let (read, write) = match op {
+            Op::Load { order, .. } | Op::Wait { order, .. } => (Some(*order), None),
+            Op::Store { order, .. } => (None, Some(*order)),
+            Op::Rmw { action, order, .. } => {
+                if let RmwAction::CompareAndSwap { failure, .. } = action {
+                    self.add_order(program, place, Some(*failure), None, future);
+                }
+                (Some(*order), Some(*order))
+            }
+            _ => (None, None),
+        };
+        self.add_order(program, place, read, write, future);
+    }
+
+    fn add_order(
+        &mut self,
+        program: &Program,
+        place: usize,
+        read: Option<Order>,
+        write: Option<Order>,
+        future: &mut Future,
+    ) {
+        let mut note = |order: Order, orders: bool, loose: &mut Set| {
+            let order = effective(program, place, order);
+            if order == Order::NonAtomic {
+                self.nonatomic[place] = true;
+            } else {
+                self.loose |= !orders;
+            }
+            self.seqcst |= order == Order::SeqCst;
+            if !orders || order == Order::NonAtomic {
+                loose.insert(place);
+            }
+        };
+        if let Some(order) = read {
+            note(order, order.acquires(), &mut future.loose_reads);
+        }
+        if let Some(order) = write {
+            note(order, order.releases(), &mut future.loose_writes);
+        }
+    }
+
     fn add_access(
         &mut self,
         program: &Program,
@@ -402,8 +486,17 @@ impl Facts {
     ) {
         let constant = |e: &palisade_lang::RegisterExpr| evaluate(program, e, registers);
         let (address, predicate) = match op {
-            Op::Fence(Order::SeqCst) => {
-                future.updates.insert(self.places - 1);
+            Op::Fence(order) => {
+                match self.fences {
+                    Fences::Updates if *order == Order::SeqCst => {
+                        future.updates.insert(self.places - 1);
+                    }
+                    Fences::Updates => {}
+                    Fences::Fences => {
+                        future.acquire_fence |= order.acquires();
+                        self.seqcst |= *order == Order::SeqCst;
+                    }
+                }
                 return;
             }
             Op::Load { address, .. } | Op::Store { address, .. } => (address, None),
@@ -470,11 +563,24 @@ impl Facts {
                 let accept = self.accept(place, needed, predicate.is_some());
                 future.write_accepts.insert(accept);
             }
+            if self.fences == Fences::Fences {
+                self.add_orders(program, op, place, future);
+            } else {
+                self.nonatomic[place] |= program.location(LocationId(place as u32)).nonatomic;
+            }
             if let Some((relation, operand)) = predicate {
                 future.chooses.insert(place);
                 self.classes[place].add(relation, operand);
             }
         }
+    }
+}
+
+/// The order that an access of a location really has.
+pub fn effective(program: &Program, place: usize, order: Order) -> Order {
+    match program.locations.get(place).is_some_and(|l| l.nonatomic) {
+        true => Order::NonAtomic,
+        false => order,
     }
 }
 

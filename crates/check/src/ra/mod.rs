@@ -34,7 +34,7 @@ use crate::search::search;
 use crate::state::Frame;
 use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
 use blocks::Blocks;
-use facts::Facts;
+use facts::{Facts, Fences};
 use scm::search::{End, Search};
 use suspects::Suspects;
 use witness::Replay;
@@ -62,17 +62,19 @@ pub(crate) fn robust(
     let accepted = check_meaning(program, options)?;
     let (plain, origins) = prepared(&accepted, options.reductions.symmetry);
     let frame = Frame::new(&plain, &options.reductions);
-    let facts = Facts::new(&plain);
+    let facts = Facts::new(&plain, Fences::Updates);
     let question = Question {
         frame: &frame,
         facts: &facts,
         original: &accepted,
         origins: &origins,
     };
-    let suspects = Suspects::new(&frame, &facts, options.reductions);
-    let mut answer = match suspects.filter(|_| options.reductions.suspects) {
-        Some(space) => question.one_at_a_time(&space, options, control),
-        None => question.with_all_monitors(options, control),
+    let mut answer = match options.reductions.suspects {
+        true => {
+            let space = Suspects::new(&frame, &facts, options.reductions);
+            question.one_at_a_time(&space, options, control)
+        }
+        false => question.with_all_monitors(options, control),
     };
     let unshown = answer.verdict == Verdict::Violated && answer.witnesses.is_empty();
     if unshown && options.reductions.partial_order {

@@ -28,6 +28,41 @@ pub enum Violation {
         /// … and the other; one of the two writes.
         second: (usize, usize),
     },
+    /// The thread's action races with an access that came before it in the run, but does not happen before it.
+    Unordered {
+        /// The component of the thread.
+        thread: usize,
+        /// Which of its actions.
+        action: usize,
+        /// Which of its outcomes.
+        outcome: usize,
+    },
+}
+
+impl Violation {
+    /// The same with the threads that these components stand for.
+    pub fn with_threads(self, threads: &[usize]) -> Violation {
+        let access = |(thread, action): (usize, usize)| (threads[thread], action);
+        match self {
+            Violation::Stale { thread, action } => Violation::Stale {
+                thread: threads[thread],
+                action,
+            },
+            Violation::Race { first, second } => Violation::Race {
+                first: access(first),
+                second: access(second),
+            },
+            Violation::Unordered {
+                thread,
+                action,
+                outcome,
+            } => Violation::Unordered {
+                thread: threads[thread],
+                action,
+                outcome,
+            },
+        }
+    }
 }
 
 /// One step between states.

@@ -399,6 +399,7 @@ impl Replay<'_, '_, '_> {
                 witness.cycle = cycle;
                 witness.edges = edges;
             }
+            Violation::Unordered { .. } => return None,
             Violation::Race { first, second } => {
                 let mut place = None;
                 for (thread, action) in [first, second] {

@@ -548,16 +548,7 @@ impl<'f, 'p> Search<'f, 'p> {
         let mut row = vec![0; self.frame.width()];
         self.bases.get(self.nodes[first as usize].base, &mut row);
         let (steps, who) = self.path(node);
-        let violation = match violation {
-            Violation::Stale { thread, action } => Violation::Stale {
-                thread: who[thread],
-                action,
-            },
-            Violation::Race { first, second } => Violation::Race {
-                first: (who[first.0], first.1),
-                second: (who[second.0], second.1),
-            },
-        };
+        let violation = violation.with_threads(&who);
         (row, steps, violation)
     }
 

@@ -1,18 +1,19 @@
 //! What is wrong in a state, and how a run leads there.
 
 use palisade_explore::Finding;
-use palisade_lang::LocationId;
+use palisade_lang::{LocationId, Order};
 use palisade_threads::{ActionKind, Effect, LocalId, View};
 
-use super::{AWARE, Suspects, Suspicion, UNSEEN, Worker, label};
+use super::{AWARE, Aim, Suspects, Suspicion, Worker, label, views};
 use crate::ra::blocks::Block;
-use crate::ra::step::{StepTaken, Violation};
+use crate::ra::step::{AccessType, StepTaken, Violation};
 
 impl<'f> Suspects<'f, '_> {
     /// What is wrong in a state.
     pub(super) fn violations(&self, worker: &mut Worker<'f>, row: &[u32]) -> Vec<Violation> {
         match Suspicion::decode(row[self.suspicion_at()]) {
             None => self.races(&mut worker.view, row),
+            Some(suspicion) if suspicion.aim == Aim::Racing => self.racing(worker, row, suspicion),
             Some(suspicion) => self.stale(worker, row, suspicion),
         }
     }
@@ -33,6 +34,7 @@ impl<'f> Suspects<'f, '_> {
                     continue;
                 };
                 if !self.frame.program().location(location).nonatomic || racy.contains(&location) {
+                    // Places that are accessed in both ways are left to suspicions.
                     continue;
                 }
                 let writes = matches!(kind, ActionKind::Store { .. });
@@ -52,6 +54,30 @@ impl<'f> Suspects<'f, '_> {
         races
     }
 
+    /// What the culprit is about to do that races with the access which began the suspicion.
+    fn racing(&self, worker: &mut Worker<'f>, row: &[u32], suspicion: Suspicion) -> Vec<Violation> {
+        let culprit = self.culprit(row);
+        if self.frame.atomic_thread(&mut worker.view, row).is_some() {
+            return Vec::new();
+        }
+        self.outcomes(worker, row, culprit);
+        let races = worker.outcomes.iter().filter(|outcome| {
+            outcome.access.is_some_and(|access| {
+                access.place == suspicion.location
+                    && (suspicion.plain || access.kind != AccessType::Read)
+                    && (suspicion.nonatomic || access.order == Order::NonAtomic)
+            })
+        });
+        races
+            .map(|outcome| Violation::Unordered {
+                thread: culprit,
+                action: outcome.action,
+                outcome: outcome.outcome,
+            })
+            .take(1)
+            .collect()
+    }
+
     /// What the culprit is about to do stale.
     pub(super) fn stale(
         &self,
@@ -61,7 +87,7 @@ impl<'f> Suspects<'f, '_> {
     ) -> Vec<Violation> {
         let culprit = self.culprit(row);
         if !suspicion.last
-            || row[self.thread_at(culprit)] & (AWARE | UNSEEN) != AWARE | UNSEEN
+            || row[self.thread_at(culprit)] & (AWARE | views::SEEN) != AWARE
             || self.frame.atomic_thread(&mut worker.view, row).is_some()
         {
             return Vec::new();
@@ -70,7 +96,10 @@ impl<'f> Suspects<'f, '_> {
         let value = self.value(view, row);
         let domain = self.frame.program().domain;
         let (code, local) = (self.frame.codes[culprit], LocalId(row[culprit]));
-        let place = self.futures.places[suspicion.location];
+        let place = self.places[suspicion.location];
+        let status = row[self.thread_at(culprit)];
+        // Whether an access of this order may be stale.
+        let may = |order: Order| views::may_be_stale(status, self.order(place, order));
         let mut found = Vec::new();
         for action in 0..view.actions(code, local) {
             let kind = view.action(code, local, action).kind;
@@ -81,20 +110,21 @@ impl<'f> Suspects<'f, '_> {
             if location.is_none_or(|l| l.index() != place) {
                 continue;
             }
+            let wrote = |wrote| kind.order(wrote).is_some_and(may);
             let possible = match (kind, value) {
-                (ActionKind::Load { .. }, _) => true,
-                (ActionKind::Store { .. }, _) => suspicion.plain,
+                (ActionKind::Load { .. }, _) => wrote(false),
+                (ActionKind::Store { .. }, _) => suspicion.plain && wrote(true),
                 (
                     ActionKind::Wait {
                         relation, value, ..
                     },
                     Some(found),
-                ) => relation.holds(found, value),
-                (ActionKind::Rmw { .. }, None) => suspicion.plain,
+                ) => relation.holds(found, value) && wrote(false),
+                (ActionKind::Rmw { .. }, None) => suspicion.plain && wrote(true),
                 (ActionKind::Rmw { update, .. }, Some(found)) => match update.effect(domain, found)
                 {
-                    Ok(Effect::Fails) => true,
-                    Ok(Effect::Writes(_)) => suspicion.plain,
+                    Ok(Effect::Fails) => wrote(false),
+                    Ok(Effect::Writes(_)) => suspicion.plain && wrote(true),
                     _ => false,
                 },
                 (ActionKind::AtomicBegin, Some(found)) => {
@@ -104,8 +134,9 @@ impl<'f> Suspects<'f, '_> {
                         action,
                     };
                     let ways = blocks.ways(view, domain, block, found);
-                    ways.iter()
-                        .any(|way| way.reads && (way.written.is_none() || suspicion.plain))
+                    ways.iter().any(|way| {
+                        way.reads && (way.written.is_none() || suspicion.plain) && may(way.order())
+                    })
                 }
                 _ => false,
             };
@@ -124,6 +155,7 @@ impl<'f> Suspects<'f, '_> {
         let (race, (thread, action)) = match *violation {
             Violation::Stale { thread, action } => (0, (thread, action)),
             Violation::Race { first, .. } => (1 << 63, first),
+            Violation::Unordered { thread, action, .. } => (1 << 63, (thread, action)),
         };
         let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
         let taken = view.action(code, local, action);
@@ -165,16 +197,7 @@ impl<'f> Suspects<'f, '_> {
         let violation = violations
             .into_iter()
             .find(|v| self.kind(&mut worker.view, last, v) == finding.kind)?;
-        let violation = match violation {
-            Violation::Stale { thread, action } => Violation::Stale {
-                thread: who[thread],
-                action,
-            },
-            Violation::Race { first, second } => Violation::Race {
-                first: (who[first.0], first.1),
-                second: (who[second.0], second.1),
-            },
-        };
+        let violation = violation.with_threads(&who);
         Some((first[..self.frame.width()].to_vec(), steps, violation))
     }
 }

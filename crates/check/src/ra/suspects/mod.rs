@@ -4,12 +4,12 @@
 //! what it says about others. So this search guesses: a *culprit* τ, a location x, the write w of x that τ will find stale, and the
 //! last write `w_max_x` of x before that. Before the guess it is nothing but the SC walk; behind it a few bits are enough:
 //!
-//! - for each thread and location whether it is *unseen*: no write to x behind w is hb-before the thread's last event, or the
-//!   location's last write (one slot of V and W in Figure 6);
+//! - for each thread and location what it knows of w's successor, a bit for each view (`views`; for release/acquire, one slot of V and W
+//!   in Figure 6);
 //! - for each thread whether it is *aware* of `w_max_x` (one column of V_SC in Figure 5).
 //!
-//! The program is not robust if and only if a culprit that is unseen and aware is about to access x in a way that could be stale
-//! (Theorem 5.1). It is enough to look at few runs:
+//! The program is not robust if and only if a culprit that is aware and has not seen w's successor is about to access x in a way that could be
+//! stale (Theorem 5.1). It is enough to look at few runs:
 //!
 //! 1. What is not hb_SC-before an event of the culprit can be left out of the execution graph: the rest is still a run under SC, and
 //!    the culprit still stands where it stood.
@@ -18,17 +18,25 @@
 //!    simple: the locations that were accessed, and those that were written, since then.
 //! 3. If w is not the write just before `w_max_x`, then that one would not do: its value is not the one that the culprit needs, or a
 //!    read-modify-write follows it and the culprit writes.
+//!
+//! All three use equality of graphs, prefixes that are closed under `po ∪ rf ∪ mo ∪ fr`, and that a later w forbids less. Nothing of that depends on
+//! what synchronises, so they hold for C++20 as for release/acquire; what the two models differ in is which bits a step changes.
+//!
+//! Data races are looked for in the same way: a suspicion guesses the first of the two accesses, and one bit for each view says whether it happens before what
+//! comes there. Where every read acquires and every write releases that is not needed, because then some SC run has a state
+//! in which both accesses are next (Lahav and Margalit 2019, Section 6).
 
 mod findings;
 mod prospects;
 mod settle;
 mod steps;
+mod views;
 
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
 
 use palisade_explore::{Space, Successors};
-use palisade_lang::{Program, Value};
+use palisade_lang::{Order, Program, Value};
 use palisade_threads::{LocalId, View};
 
 use super::blocks::Blocks;
@@ -38,20 +46,18 @@ use crate::Reductions;
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::sc::StepLabel;
 use crate::state::Frame;
-use prospects::{Futures, Standing};
+use prospects::{Futures, MASK_BITS, Mask, Standing};
 
-/// Of a thread: no write behind w has come to it.
-pub const UNSEEN: u32 = 1;
 /// Of a thread: one of its events is hb_SC-behind `w_max_x` (w′ before that is there).
-pub const AWARE: u32 = 2;
+pub const AWARE: u32 = 1;
 /// Of a thread: it is the culprit.
-pub const CULPRIT: u32 = 4;
+pub const CULPRIT: u32 = 2;
 /// Of a thread, alone: it does not matter any more, and stands for ever where it began.
-pub const OUT: u32 = 8;
-/// Of a location (beside [`UNSEEN`]): it was read since.
-pub const READ: u32 = 2;
+pub const OUT: u32 = 4;
+/// Of a location: it was read since.
+pub const READ: u32 = 1;
 /// Of a location: it was written since.
-pub const WRITTEN: u32 = 4;
+pub const WRITTEN: u32 = 2;
 
 /// Which access of the culprit is suspected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,40 +68,52 @@ pub enum Aim {
     Choosing,
     /// A store, or an update of any value: w is the last write that no update follows.
     Writing,
+    /// Not a stale access: one that races with the access that began the suspicion.
+    Racing,
+}
+
+impl Aim {
+    const ALL: [Aim; 4] = [Aim::Any, Aim::Choosing, Aim::Writing, Aim::Racing];
 }
 
 /// What is suspected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suspicion {
-    /// x, by its number among the monitored locations.
+    /// x, by its number among the monitored locations; for a race the place that is raced for.
     pub location: usize,
     /// The access.
     pub aim: Aim,
-    /// `w_max_x` is there: nobody writes x any more.
+    /// `w_max_x` is there: nobody writes x any more. Always set for a race.
     pub last: bool,
-    /// w′ is a plain store: a write can go between w and w′.
+    /// w′ is a plain store: a write can go between w and w′. For a race: the first access writes.
     pub plain: bool,
+    /// Only for a race: the first access is nonatomic.
+    pub nonatomic: bool,
 }
 
 impl Suspicion {
     fn encode(self) -> u32 {
-        let aim = match self.aim {
-            Aim::Any => 0,
-            Aim::Choosing => 1,
-            Aim::Writing => 2,
-        };
-        1 + (self.location as u32 * 3 + aim) * 4 + u32::from(self.last) * 2 + u32::from(self.plain)
+        let flags = [self.nonatomic, self.last, self.plain];
+        let flags = flags.into_iter().fold(0, |n, flag| n * 2 + u32::from(flag));
+        1 + (self.location as u32 * 4 + self.aim as u32) * 8 + flags
+    }
+
+    /// x as a set, which is empty for a race.
+    fn mask(self) -> Mask {
+        self.stale_location().map_or(0, |x| 1 << x)
+    }
+
+    /// x, where an access of it is suspected to be stale.
+    fn stale_location(self) -> Option<usize> {
+        (self.aim != Aim::Racing).then_some(self.location)
     }
 
     fn decode(number: u32) -> Option<Self> {
         let number = number.checked_sub(1)?;
         Some(Suspicion {
-            location: number as usize / 12,
-            aim: match number / 4 % 3 {
-                0 => Aim::Any,
-                1 => Aim::Choosing,
-                _ => Aim::Writing,
-            },
+            location: number as usize / 32,
+            aim: Aim::ALL[number as usize / 8 % 4],
+            nonatomic: number & 4 != 0,
             last: number & 2 != 0,
             plain: number & 1 != 0,
         })
@@ -107,7 +125,10 @@ pub struct Suspects<'f, 'p> {
     frame: &'f Frame<'p>,
     facts: &'f Facts,
     reductions: Reductions,
-    futures: Futures,
+    /// None where there are too many locations or threads for sets of bits: then no state is brought into a smaller form.
+    futures: Option<Futures>,
+    /// The places of the monitored locations.
+    places: Vec<usize>,
     /// A row at the beginning: where what does not matter stands.
     beginning: Vec<u32>,
     /// An assertion failed or another error of the program was reached.
@@ -128,13 +149,51 @@ pub struct Worker<'t> {
     outcomes: Vec<Outcome>,
 }
 
-/// An access to a monitored location.
+/// An access to memory.
 #[derive(Clone, Copy, Debug)]
 struct Access {
-    location: usize,
+    /// The place.
+    place: usize,
+    /// Its number among the monitored locations.
+    location: Option<usize>,
     kind: AccessType,
+    /// As it counts for this location.
+    order: Order,
     /// The number of the value that was there.
     old: u32,
+}
+
+/// An access to a monitored location, in a search for a stale access.
+#[derive(Clone, Copy, Debug)]
+struct Monitored {
+    location: usize,
+    kind: AccessType,
+    order: Order,
+    old: u32,
+}
+
+impl Access {
+    fn monitored(self) -> Option<Monitored> {
+        let Access {
+            kind, order, old, ..
+        } = self;
+        Some(Monitored {
+            location: self.location?,
+            kind,
+            order,
+            old,
+        })
+    }
+}
+
+impl Monitored {
+    fn as_views_see_it(self) -> views::Sync {
+        views::Sync {
+            reads: self.kind != AccessType::Write,
+            writes: self.kind != AccessType::Read,
+            order: self.order,
+        }
+    }
 }
 
 /// What a step of a thread does.
@@ -145,6 +204,8 @@ struct Outcome {
     local: LocalId,
     written: Option<(usize, u32)>,
     access: Option<Access>,
+    /// The order of a fence, where fences are events of their own.
+    fence: Option<Order>,
 }
 
 /// A step, and for each component of the new row the one of the old row that it was.
@@ -158,23 +219,24 @@ struct Taken<'a> {
 type Visit<'v> = dyn FnMut(&Taken<'_>, &[u32]) + 'v;
 
 impl<'f, 'p> Suspects<'f, 'p> {
-    /// The space of a program; `None` if there are too many threads or locations for it.
-    pub fn new(frame: &'f Frame<'p>, facts: &'f Facts, reductions: Reductions) -> Option<Self> {
-        if frame.thread_count() > 64 || facts.tracked_count > 64 {
-            return None;
-        }
-        Some(Suspects {
+    /// The space of a program.
+    pub fn new(frame: &'f Frame<'p>, facts: &'f Facts, reductions: Reductions) -> Self {
+        let fit = frame.thread_count() <= MASK_BITS && facts.tracked_count <= MASK_BITS;
+        let futures =
+            (fit && reductions.monitors).then(|| Futures::new(facts, frame.thread_count()));
+        Suspects {
             frame,
             facts,
             reductions,
-            futures: Futures::new(facts, frame.thread_count()),
+            futures,
+            places: facts.tracked_places(),
             beginning: frame
                 .initial_rows(&mut frame.threads.view())
                 .into_iter()
                 .next()
                 .unwrap_or_default(),
             error_seen: AtomicBool::new(false),
-        })
+        }
     }
 
     fn suspicion_at(&self) -> usize {
@@ -338,13 +400,14 @@ mod tests {
         assert_eq!(Suspicion::decode(0), None);
         let mut numbers = Vec::new();
         for location in [0, 1, 63] {
-            for aim in [Aim::Any, Aim::Choosing, Aim::Writing] {
-                for (last, plain) in [(false, false), (false, true), (true, false), (true, true)] {
+            for aim in Aim::ALL {
+                for flags in 0..8 {
                     let suspicion = Suspicion {
                         location,
                         aim,
-                        last,
-                        plain,
+                        last: flags & 1 != 0,
+                        plain: flags & 2 != 0,
+                        nonatomic: flags & 4 != 0,
                     };
                     let number = suspicion.encode();
                     assert_eq!(Suspicion::decode(number), Some(suspicion));

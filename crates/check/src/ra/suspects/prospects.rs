@@ -9,37 +9,52 @@ use rustc_hash::FxHashMap;
 
 use palisade_lang::Value;
 
-use super::{AWARE, Aim, OUT, READ, Suspicion, UNSEEN, WRITTEN};
+use super::views::{
+    LOCATION_VIEWS, PENDING_VIEWS, RELEASED_VIEWS, SEEN, SEEN_IN_MESSAGE, THREAD_VIEWS,
+};
+use super::{AWARE, Aim, OUT, READ, Suspicion, WRITTEN};
 use crate::ra::facts::{Accept, Edge, Facts, Future, Horizon};
 use crate::ra::sets::Set;
+
+/// A set of threads or of monitored locations, a bit for each.
+pub type Mask = u128;
+
+/// How many of them there can be.
+pub const MASK_BITS: usize = Mask::BITS as usize;
 
 /// What a thread may do, as sets of monitored locations.
 #[derive(Clone, Debug, Default)]
 pub struct Masks {
     /// Locations that it may read without writing.
-    pub reads: u64,
+    pub reads: Mask,
     /// Locations that it may store to.
-    pub stores: u64,
+    pub stores: Mask,
     /// Locations that it may update.
-    pub updates: u64,
+    pub updates: Mask,
     /// Locations where what it does depends on the value that it finds.
-    pub chooses: u64,
+    pub chooses: Mask,
+    /// Locations that it may read without acquiring.
+    pub loose_reads: Mask,
+    /// Locations that it may write without releasing.
+    pub loose_writes: Mask,
+    /// Whether it may execute a fence that acquires.
+    pub acquire_fence: bool,
     /// All locations of the program that it may access, if there are few: for these a bit each by place.
-    pub places: u64,
+    pub places: Mask,
     /// What its reads accept; the place is the number of the monitored location.
     read_accepts: Vec<Accept>,
     /// What its stores and updates accept to follow.
     write_accepts: Vec<Accept>,
     /// Locations where some read, and some update, accepts every value.
-    free: [u64; 2],
+    free: [Mask; 2],
 }
 
 impl Masks {
     fn new(facts: &Facts, future: &Future) -> Self {
         let mask = |has: &dyn Fn(usize) -> bool| {
             let tracked = facts.tracked.iter().enumerate();
-            tracked.fold(0u64, |mask, (place, x)| match x {
-                Some(x) => mask | u64::from(has(place)) << x,
+            tracked.fold(0 as Mask, |mask, (place, x)| match x {
+                Some(x) => mask | Mask::from(has(place)) << x,
                 None => mask,
             })
         };
@@ -54,13 +69,16 @@ impl Masks {
         let read_accepts: Vec<Accept> = accepts(&future.read_accepts);
         let write_accepts: Vec<Accept> = accepts(&future.write_accepts);
         // A fence goes through whatever it finds.
-        let fence = facts.tracked[facts.fence_place()].map_or(0, |f| 1u64 << f);
-        let places = (0..facts.places.min(64)).filter(|&place| future.touches(place));
+        let fence = facts.tracked[facts.fence_place()].map_or(0, |f| 1 << f);
+        let places = (0..facts.places.min(MASK_BITS)).filter(|&place| future.touches(place));
         Masks {
             reads: mask(&|place| future.reads.has(place)),
             stores: mask(&|place| future.stores.has(place)),
             updates: mask(&|place| future.updates.has(place)),
             chooses: mask(&|place| future.chooses.has(place)),
+            loose_reads: mask(&|place| future.loose_reads.has(place)),
+            loose_writes: mask(&|place| future.loose_writes.has(place)),
+            acquire_fence: future.acquire_fence,
             places: places.fold(0, |mask, place| mask | 1 << place),
             free: [free(&read_accepts), free(&write_accepts) | fence],
             read_accepts,
@@ -73,6 +91,9 @@ impl Masks {
         self.stores |= other.stores;
         self.updates |= other.updates;
         self.chooses |= other.chooses;
+        self.loose_reads |= other.loose_reads;
+        self.loose_writes |= other.loose_writes;
+        self.acquire_fence |= other.acquire_fence;
         self.places |= other.places;
         self.free[0] |= other.free[0];
         self.free[1] |= other.free[1];
@@ -90,13 +111,13 @@ impl Masks {
 
     /// Locations that it may access.
     #[inline]
-    pub fn touches(&self) -> u64 {
+    pub fn touches(&self) -> Mask {
         self.reads | self.stores | self.updates
     }
 
     /// Locations that it may write.
     #[inline]
-    pub fn writes(&self) -> u64 {
+    pub fn writes(&self) -> Mask {
         self.stores | self.updates
     }
 
@@ -106,7 +127,7 @@ impl Masks {
             accepts.iter().any(|accept| {
                 accept.place == suspicion.location
                     && match suspicion.aim {
-                        Aim::Any => true,
+                        Aim::Any | Aim::Racing => true,
                         Aim::Choosing => accept.chooses,
                         Aim::Writing => !accept.chooses,
                     }
@@ -119,8 +140,8 @@ impl Masks {
 
     /// What it may read and update in this memory.
     #[inline]
-    fn enabled(&self, memory: &[Value]) -> (u64, u64) {
-        let enabled = |accepts: &[Accept], free: u64, all: u64| {
+    fn enabled(&self, memory: &[Value]) -> (Mask, Mask) {
+        let enabled = |accepts: &[Accept], free: Mask, all: Mask| {
             let mut mask = free;
             if all & !free != 0 {
                 for accept in accepts.iter().filter(|a| a.accepts(memory[a.place])) {
@@ -137,7 +158,7 @@ impl Masks {
 }
 
 /// The locations where everything is accepted.
-fn free(accepts: &[Accept]) -> u64 {
+fn free(accepts: &[Accept]) -> Mask {
     let all = accepts.iter().filter(|a| a.predicate.is_none());
     all.fold(0, |mask, accept| mask | 1 << accept.place)
 }
@@ -147,7 +168,7 @@ fn free(accepts: &[Accept]) -> u64 {
 struct Doing {
     masks: Masks,
     /// The location that it accesses, if there is only one and it is monitored: as a set.
-    only: u64,
+    only: Mask,
 }
 
 /// All different futures as masks.
@@ -155,18 +176,13 @@ struct Doing {
 pub struct Futures {
     by_number: Vec<Doing>,
     edges: Vec<Arc<Vec<Edge>>>,
-    /// The monitored locations' places.
-    pub places: Vec<usize>,
-    /// The number of the fences' place among the monitored locations.
-    pub fence: Option<usize>,
+    /// What synchronises is more than a write and the read of it.
+    seqcst: bool,
 }
 
 impl Futures {
     /// From the facts about a program with so many running threads and at most 64 monitored locations.
     pub fn new(facts: &Facts, threads: usize) -> Self {
-        let places: Vec<usize> = (0..facts.places)
-            .filter(|&place| facts.tracked[place].is_some())
-            .collect();
         let doing = |future: &Future| {
             let masks = Masks::new(facts, future);
             let mut accessed = (0..facts.places).filter(|&place| future.touches(place));
@@ -179,8 +195,7 @@ impl Futures {
         Futures {
             by_number: facts.futures.iter().map(doing).collect(),
             edges: (0..threads).map(|t| facts.edges(t).clone()).collect(),
-            places,
-            fence: facts.tracked[facts.fence_place()],
+            seqcst: facts.seqcst,
         }
     }
 
@@ -191,7 +206,7 @@ impl Futures {
     }
 
     /// What a thread may do from a point on until it reads one of the sealed locations or accesses x; the access of x is included.
-    fn until(&self, thread: usize, point: u32, sealed: u64, x: u64) -> Masks {
+    fn until(&self, thread: usize, point: u32, sealed: Mask, x: Mask) -> Masks {
         let mut found = Masks::default();
         let mut seen = vec![point];
         let mut at = 0;
@@ -200,7 +215,8 @@ impl Futures {
             for edge in self.edges[thread].iter().filter(|e| e.from == point) {
                 let does = &self.by_number[edge.does as usize];
                 let reads = does.masks.reads | does.masks.updates;
-                if does.only & reads & sealed & !x != 0 {
+                let acquires = reads & !does.masks.loose_reads;
+                if does.only & acquires & sealed & !x != 0 {
                     continue;
                 }
                 found.join(&does.masks);
@@ -213,14 +229,17 @@ impl Futures {
     }
 
     /// The threads whose events can still come hb_SC-before an event of the culprit, and the culprit.
-    fn leading_to(&self, among: u64, horizons: &[Horizon], culprit: usize) -> u64 {
+    fn leading_to(&self, among: Mask, horizons: &[Horizon], culprit: usize) -> Mask {
         self.closure(among, horizons, culprit, |from, to| {
             from.touches() & to.writes() | from.writes() & to.reads
         })
     }
 
-    /// The same for hb.
-    fn seen_by(&self, among: u64, horizons: &[Horizon], culprit: usize) -> u64 {
+    /// The same for what is known of w's successor: by hb, and with sc events by every order between accesses.
+    fn seen_by(&self, among: Mask, horizons: &[Horizon], culprit: usize) -> Mask {
+        if self.seqcst {
+            return self.leading_to(among, horizons, culprit);
+        }
         self.closure(among, horizons, culprit, |from, to| {
             from.writes() & (to.reads | to.updates)
         })
@@ -228,12 +247,12 @@ impl Futures {
 
     fn closure(
         &self,
-        among: u64,
+        among: Mask,
         horizons: &[Horizon],
         culprit: usize,
-        flows: impl Fn(&Masks, &Masks) -> u64,
-    ) -> u64 {
-        let mut set = 1u64 << culprit;
+        flows: impl Fn(&Masks, &Masks) -> Mask,
+    ) -> Mask {
+        let mut set: Mask = 1 << culprit;
         let mut work = set;
         while work != 0 {
             let to = work.trailing_zeros() as usize;
@@ -256,16 +275,16 @@ impl Futures {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
     /// Read without writing.
-    pub reads: u64,
+    pub reads: Mask,
     /// Stored to.
-    pub stores: u64,
+    pub stores: Mask,
     /// Updated.
-    pub updates: u64,
+    pub updates: Mask,
 }
 
 impl Accesses {
     /// Adds what a thread may do: in this memory, where `written` may have been written and `closed` must not; whether that is more.
-    fn add(&mut self, may: &Masks, memory: &[Value], written: u64, closed: u64) -> bool {
+    fn add(&mut self, may: &Masks, memory: &[Value], written: Mask, closed: Mask) -> bool {
         let (reads, updates) = may.enabled(memory);
         let before = *self;
         self.reads |= reads | may.reads & written;
@@ -295,10 +314,12 @@ pub struct Standing {
     pub horizons: Vec<Horizon>,
     /// By thread; empty for those that are aware.
     pub nexts: Vec<Next>,
+    /// The culprit is about to do what is suspected, whether it is aware or not (only for a race).
+    pub culprit_is_there: bool,
     /// What is in the monitored locations.
     pub memory: Vec<Value>,
     /// Remembered: what a thread may do until it reads something sealed.
-    until: FxHashMap<(usize, u32, u64, u64), Arc<Masks>>,
+    until: FxHashMap<(usize, u32, Mask, Mask), Arc<Masks>>,
 }
 
 /// So many masks are remembered.
@@ -307,9 +328,9 @@ const MOST_REMEMBERED: usize = 1 << 16;
 /// Who can still be of importance.
 struct Reach {
     /// Threads that are or can become aware.
-    aware: u64,
+    aware: Mask,
     /// Those that can do so unseen.
-    unseen: u64,
+    unseen: Mask,
 }
 
 impl Standing {
@@ -322,7 +343,7 @@ impl Standing {
         horizon: Horizon,
         value: Option<Value>,
     ) -> bool {
-        let sealed = 1 << suspicion.location;
+        let sealed = suspicion.mask();
         let way = self.until(futures, culprit, horizon, sealed, suspicion);
         way.accepts(suspicion, value)
     }
@@ -332,13 +353,13 @@ impl Standing {
         futures: &Futures,
         thread: usize,
         horizon: Horizon,
-        sealed: u64,
+        sealed: Mask,
         suspicion: Suspicion,
     ) -> Arc<Masks> {
         if horizon.future == 0 {
             return Arc::default();
         }
-        let x = 1u64 << suspicion.location;
+        let x = suspicion.mask();
         let key = (thread, horizon.point, sealed, x);
         if self.until.len() > MOST_REMEMBERED {
             self.until.clear();
@@ -357,28 +378,32 @@ impl Standing {
         suspicion: Suspicion,
         culprit: usize,
         value: Option<Value>,
-    ) -> Option<u64> {
+    ) -> Option<Mask> {
         let count = self.threads.len();
-        let x = suspicion.location;
-        // Where the last write is seen, and nobody who is unseen will ever store: whoever reads there has seen it.
+        let x = suspicion.mask();
+        // Where the last write brings w's successor along, and no store will come that does not: whatever acquires there has seen it.
         let mut stored = 0;
         for (thread, horizon) in self.horizons.iter().enumerate() {
-            if self.threads[thread] & UNSEEN != 0 {
-                stored |= futures.of(horizon.future).stores;
-            }
+            let may = futures.of(horizon.future);
+            stored |= match self.threads[thread] & SEEN {
+                0 => may.stores,
+                _ => may.stores & may.loose_writes,
+            };
         }
         let locations = self.locations.iter().enumerate();
-        let seen = locations.fold(0u64, |set, (location, status)| {
-            set | u64::from(status & UNSEEN == 0) << location
+        let seen = locations.fold(0 as Mask, |set, (location, status)| {
+            set | Mask::from(status & SEEN_IN_MESSAGE != 0) << location
         });
-        let sealed = seen & !stored | 1 << x;
+        let sealed = seen & !stored | x;
         let horizon = self.horizons[culprit];
         let way = self.until(futures, culprit, horizon, sealed, suspicion);
-        if !way.accepts(suspicion, value) {
+        if suspicion.aim != Aim::Racing && !way.accepts(suspicion, value) {
             return None;
         }
-        let reach = self.reach(futures, suspicion, culprit, seen, sealed);
-        if reach.unseen >> culprit & 1 == 0 {
+        let mut reach = self.reach(futures, suspicion, culprit, seen, sealed);
+        if self.culprit_is_there {
+            reach.aware |= 1 << culprit;
+        } else if reach.unseen >> culprit & 1 == 0 {
             return None;
         }
         if !suspicion.last {
@@ -388,7 +413,7 @@ impl Standing {
                     Aim::Writing => may.updates,
                     _ => may.writes(),
                 };
-                thread != culprit && reach.aware >> thread & 1 == 1 && writes >> x & 1 == 1
+                thread != culprit && reach.aware >> thread & 1 == 1 && writes & x != 0
             });
             if !writer {
                 return None;
@@ -405,9 +430,17 @@ impl Standing {
             }
             places |= may.places;
             if seen_by >> thread & 1 == 0 {
-                *status |= UNSEEN;
+                *status &= !THREAD_VIEWS;
+            } else if futures.seqcst {
+                looked_at |= may.touches();
             } else {
                 looked_at |= may.reads | may.updates;
+            }
+            if !may.acquire_fence {
+                *status &= !PENDING_VIEWS;
+            }
+            if may.loose_writes == 0 {
+                *status &= !RELEASED_VIEWS;
             }
             if *status & AWARE == 0 {
                 let next = self.nexts[thread].ever;
@@ -415,11 +448,11 @@ impl Standing {
             }
         }
         for (location, status) in self.locations.iter_mut().enumerate() {
-            if looked_at >> location & 1 == 0 && location != x {
-                *status |= UNSEEN;
+            if looked_at >> location & 1 == 0 {
+                *status &= !LOCATION_VIEWS;
             }
             if waited_for >> location & 1 == 0 {
-                *status &= UNSEEN;
+                *status &= LOCATION_VIEWS;
             }
         }
         Some(places)
@@ -431,16 +464,16 @@ impl Standing {
         futures: &Futures,
         suspicion: Suspicion,
         culprit: usize,
-        seen: u64,
-        sealed: u64,
+        seen: Mask,
+        sealed: Mask,
     ) -> Reach {
-        let x = 1u64 << suspicion.location;
+        let x = suspicion.mask();
         // Nobody writes x any more when its last write is there.
         let closed = if suspicion.last { x } else { 0 };
-        let (mut accessed, mut written) = (0u64, 0u64);
+        let (mut accessed, mut written) = (0 as Mask, 0 as Mask);
         for (location, status) in self.locations.iter().enumerate() {
-            accessed |= u64::from(status & (READ | WRITTEN) != 0) << location;
-            written |= u64::from(status & WRITTEN != 0) << location;
+            accessed |= Mask::from(status & (READ | WRITTEN) != 0) << location;
+            written |= Mask::from(status & WRITTEN != 0) << location;
         }
         let mut reach = Reach {
             aware: 0,
@@ -449,13 +482,15 @@ impl Standing {
         // What those who are aware may do, and those of them who are unseen. What is in a location that none of them writes stays.
         let mut all = Accesses::default();
         let mut unseen = Accesses::default();
+        // Where those who are aware may write without releasing what they have seen.
+        let mut loose = 0;
         // At first without what the culprit does when it is awake; if it can wake, then with it.
         let mut awake = self.threads[culprit] & AWARE != 0;
         loop {
             let mut changed = false;
             let written_ever = all.stores | all.updates;
             for thread in 0..self.threads.len() {
-                let (bit, status) = (1u64 << thread, self.threads[thread]);
+                let (bit, status): (Mask, u32) = (1 << thread, self.threads[thread]);
                 if status & OUT != 0 {
                     continue;
                 }
@@ -474,20 +509,22 @@ impl Standing {
                         let reads = next.reads & (written | written_ever);
                         let updates = next.updates & touched;
                         // Where the last write is unseen when it is read.
-                        let unseen_written = unseen.stores | unseen.updates & !seen;
+                        let unseen_written = unseen.stores | unseen.updates & !seen | loose;
                         let fresh_read = next.reads & (written & !seen | unseen_written);
                         let fresh_update =
                             next.updates & ((accessed | all.reads) & !seen | unseen_written);
+                        let does_not_acquire = futures.of(self.horizons[thread].future).loose_reads;
+                        let fresh_loosely = (reads | updates) & does_not_acquire;
                         (
                             stores | reads | updates != 0,
-                            (stores | fresh_read | fresh_update) & !x != 0,
+                            (stores | fresh_read | fresh_update | fresh_loosely) & !x != 0,
                         )
                     };
                     if wakes && reach.aware & bit == 0 {
                         reach.aware |= bit;
                         changed = true;
                     }
-                    if wakes && stays_unseen && status & UNSEEN != 0 && reach.unseen & bit == 0 {
+                    if wakes && stays_unseen && status & SEEN == 0 && reach.unseen & bit == 0 {
                         reach.unseen |= bit;
                         changed = true;
                     }
@@ -498,6 +535,8 @@ impl Standing {
                 if reach.aware & bit != 0 {
                     let may = futures.of(self.horizons[thread].future);
                     changed |= all.add(may, &self.memory, written_ever, closed);
+                    changed |= may.loose_writes & !loose != 0;
+                    loose |= may.loose_writes;
                 }
                 if reach.unseen & bit != 0 {
                     let horizon = self.horizons[thread];

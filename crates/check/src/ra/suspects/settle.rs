@@ -3,10 +3,10 @@
 use palisade_lang::{LocationId, Order, Value};
 use palisade_threads::{ActionKind, LocalId, View};
 
-use super::prospects::Next;
+use super::prospects::{MASK_BITS, Mask, Next};
 use super::{AWARE, Aim, OUT, Suspects, Suspicion, Worker};
 use crate::ra::blocks::Blocks;
-use crate::ra::facts::Horizon;
+use crate::ra::facts::{Fences, Horizon};
 use crate::sc::execute;
 
 impl<'f> Suspects<'f, '_> {
@@ -20,7 +20,7 @@ impl<'f> Suspects<'f, '_> {
         } = worker;
         self.look_ahead(view, row, &mut standing.horizons);
         standing.memory.clear();
-        for &place in &self.futures.places {
+        for &place in &self.places {
             let component = self.frame.component(LocationId(place as u32));
             let fence = place == self.facts.fence_place();
             standing
@@ -46,10 +46,13 @@ impl<'f> Suspects<'f, '_> {
         culprit: Horizon,
         value: Option<Value>,
     ) -> u32 {
-        let may = self.futures.of(culprit.future);
-        let looks = may.chooses >> suspicion.location & 1 == 1 && suspicion.aim != Aim::Writing;
-        let classes = &self.facts.classes[self.futures.places[suspicion.location]];
-        match value.filter(|_| looks) {
+        let place = match suspicion.stale_location() {
+            Some(x) if suspicion.aim != Aim::Writing => self.places[x],
+            _ => return 0,
+        };
+        let may = &self.facts.futures[culprit.future as usize];
+        let classes = &self.facts.classes[place];
+        match value.filter(|_| may.chooses.has(place)) {
             Some(value) => 1 + view.value_id(classes.representative(value)),
             None => 0,
         }
@@ -62,12 +65,26 @@ impl<'f> Suspects<'f, '_> {
         suspicion: Suspicion,
         culprit: usize,
     ) -> bool {
+        let Some(futures) = &self.futures else {
+            return true;
+        };
         let Worker {
             view,
+            blocks,
             row,
             standing,
             ..
         } = worker;
+        standing.culprit_is_there = suspicion.aim == Aim::Racing
+            && self.accesses(view, blocks, row, culprit, suspicion.location);
+        if suspicion.aim == Aim::Racing {
+            let may = &self.facts.futures[standing.horizons[culprit].future as usize];
+            if !may.writes(suspicion.location)
+                && !(suspicion.plain && may.touches(suspicion.location))
+            {
+                return false;
+            }
+        }
         let value = self.value(view, row);
         let class = self.class_of(view, suspicion, standing.horizons[culprit], value);
         row[self.value_at()] = class;
@@ -78,7 +95,7 @@ impl<'f> Suspects<'f, '_> {
         standing
             .locations
             .extend_from_slice(&row[self.location_at(0)..]);
-        let Some(places) = standing.settle(&self.futures, suspicion, culprit, value) else {
+        let Some(places) = standing.settle(futures, suspicion, culprit, value) else {
             return false;
         };
         for (thread, &status) in standing.threads.iter().enumerate() {
@@ -87,7 +104,7 @@ impl<'f> Suspects<'f, '_> {
                 row[thread] = self.beginning[thread];
             }
         }
-        if self.facts.places <= 64 {
+        if self.facts.places <= MASK_BITS {
             for place in (0..self.facts.fence_place()).filter(|place| places >> place & 1 == 0) {
                 let component = self.frame.component(LocationId(place as u32));
                 row[component] = self.beginning[component];
@@ -95,6 +112,26 @@ impl<'f> Suspects<'f, '_> {
         }
         row[self.location_at(0)..].copy_from_slice(&standing.locations);
         true
+    }
+
+    /// Whether some next action of a thread accesses a place.
+    fn accesses(
+        &self,
+        view: &mut View<'_>,
+        blocks: &mut Blocks,
+        row: &[u32],
+        thread: usize,
+        place: usize,
+    ) -> bool {
+        let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
+        (0..view.actions(code, local)).any(|action| {
+            let kind = view.action(code, local, action).kind;
+            let location = match kind {
+                ActionKind::AtomicBegin => blocks.location(view, code, local, action),
+                _ => kind.location(),
+            };
+            location.is_some_and(|l| l.index() == place)
+        })
     }
 
     /// What a thread can do next to monitored locations.
@@ -110,7 +147,9 @@ impl<'f> Suspects<'f, '_> {
         for action in 0..view.actions(code, local) {
             let kind = view.action(code, local, action).kind;
             let place = match kind {
-                ActionKind::Fence(Order::SeqCst) => Some(self.facts.fence_place()),
+                ActionKind::Fence(Order::SeqCst) if self.facts.fences == Fences::Updates => {
+                    Some(self.facts.fence_place())
+                }
                 ActionKind::AtomicBegin => blocks
                     .location(view, code, local, action)
                     .map(LocationId::index),
@@ -119,7 +158,7 @@ impl<'f> Suspects<'f, '_> {
             let Some(location) = place.and_then(|place| self.facts.tracked[place]) else {
                 continue;
             };
-            let bit = 1u64 << location;
+            let bit: Mask = 1 << location;
             match kind {
                 ActionKind::Store { .. } => next.ever.stores |= bit,
                 ActionKind::Fence(_) => {

@@ -7,14 +7,26 @@ use std::sync::atomic::Ordering as Memory;
 use palisade_lang::{LocationId, Order};
 use palisade_threads::{ActionKind, LocalId, View};
 
+use super::views::{LOCATION_VIEWS, SEEN};
 use super::{
-    AWARE, Access, Aim, CULPRIT, OUT, Outcome, READ, Suspects, Suspicion, Taken, UNSEEN, Visit,
-    WRITTEN, Worker,
+    AWARE, Access, Aim, CULPRIT, OUT, Outcome, READ, Suspects, Suspicion, Taken, Visit, WRITTEN,
+    Worker, views,
 };
 use crate::ra::blocks::{Block, Blocks, Way};
-use crate::ra::facts::Horizon;
+use crate::ra::facts::{Fences, Horizon, effective};
 use crate::ra::step::{AccessType, StepTaken};
 use crate::sc::execute;
+
+/// A step that may begin a suspicion.
+pub(super) struct Began<'a> {
+    /// The row behind it.
+    fresh: &'a [u32],
+    outcome: &'a Outcome,
+    step: &'a StepTaken,
+    point: u32,
+    /// Where threads stood before it.
+    horizons: &'a [Horizon],
+}
 
 impl<'f> Suspects<'f, '_> {
     /// What a thread can do next, in this memory.
@@ -38,15 +50,15 @@ impl<'f> Suspects<'f, '_> {
                     if way.error {
                         self.error_seen.store(true, Memory::Relaxed);
                     }
-                    let access = location.filter(|_| way.reads).and_then(|location| {
-                        Some(Access {
-                            location: self.facts.tracked[location.index()]?,
-                            kind: match way.written {
-                                Some(_) => AccessType::Update,
-                                None => AccessType::Read,
-                            },
-                            old: row[self.frame.component(location)],
-                        })
+                    let access = location.filter(|_| way.reads).map(|location| Access {
+                        place: location.index(),
+                        location: self.facts.tracked[location.index()],
+                        kind: match way.written {
+                            Some(_) => AccessType::Update,
+                            None => AccessType::Read,
+                        },
+                        order: self.order(location.index(), way.order()),
+                        old: row[self.frame.component(location)],
                     });
                     let written = match (location, way.written) {
                         (Some(location), Some(value)) => {
@@ -60,6 +72,7 @@ impl<'f> Suspects<'f, '_> {
                         local: way.local,
                         written,
                         access,
+                        fence: None,
                     });
                 }
                 continue;
@@ -74,25 +87,36 @@ impl<'f> Suspects<'f, '_> {
             if matches!(kind, ActionKind::Error(_)) {
                 self.error_seen.store(true, Memory::Relaxed);
             }
+            let fences = self.facts.fences;
+            let mut fence = None;
             let access = match kind {
-                ActionKind::Fence(Order::SeqCst) => {
-                    let place = self.facts.tracked[self.facts.fence_place()];
-                    place.map(|location| Access {
-                        location,
+                ActionKind::Fence(Order::SeqCst) if fences == Fences::Updates => {
+                    let place = self.facts.fence_place();
+                    Some(Access {
+                        place,
+                        location: self.facts.tracked[place],
                         kind: AccessType::Update,
+                        order: Order::AcqRel,
                         old: 0,
                     })
                 }
-                _ => kind.location().and_then(|location| {
-                    Some(Access {
-                        location: self.facts.tracked[location.index()]?,
-                        kind: match (done.read, done.written) {
-                            (_, None) => AccessType::Read,
-                            (None, Some(_)) => AccessType::Write,
-                            (Some(_), Some(_)) => AccessType::Update,
-                        },
-                        old: row[self.frame.component(location)],
-                    })
+                ActionKind::Fence(order) => {
+                    fence = (fences == Fences::Fences).then_some(order);
+                    None
+                }
+                _ => kind.location().map(|location| Access {
+                    place: location.index(),
+                    location: self.facts.tracked[location.index()],
+                    kind: match (done.read, done.written) {
+                        (_, None) => AccessType::Read,
+                        (None, Some(_)) => AccessType::Write,
+                        (Some(_), Some(_)) => AccessType::Update,
+                    },
+                    order: self.order(
+                        location.index(),
+                        kind.order(done.written.is_some()).unwrap_or(Order::Relaxed),
+                    ),
+                    old: row[self.frame.component(location)],
                 }),
             };
             let written = done
@@ -106,10 +130,19 @@ impl<'f> Suspects<'f, '_> {
                     local,
                     written,
                     access,
+                    fence,
                 });
             }
         }
         worker.outcomes = outcomes;
+    }
+
+    /// The order that an access counts with: under release/acquire all of them acquire and release.
+    pub(super) fn order(&self, place: usize, written: Order) -> Order {
+        match self.facts.fences {
+            Fences::Updates => Order::AcqRel,
+            Fences::Fences => effective(self.frame.program(), place, written),
+        }
     }
 
     pub(super) fn ways(
@@ -139,28 +172,25 @@ impl<'f> Suspects<'f, '_> {
         let mut horizons = std::mem::take(&mut worker.horizons);
         self.look_ahead(&mut worker.view, row, &mut horizons);
         let suspicion = Suspicion::decode(row[self.suspicion_at()]);
-        let threads = self.threads_of(row).iter().enumerate();
-        let mut movers = threads.fold(0u64, |movers, (thread, status)| {
-            movers | u64::from(*status != OUT) << thread
-        });
+        let out = |thread: usize| row[self.thread_at(thread)] == OUT;
+        let mut only = None;
         if self.reductions.partial_order {
             let mut alone: Option<usize> = None;
             for thread in 0..frame.thread_count() {
                 let free = suspicion.is_none() || row[self.thread_at(thread)] & AWARE != 0;
                 if free
-                    && movers >> thread & 1 == 1
+                    && !out(thread)
                     && alone.is_none_or(|other| self.comes_first(row, thread, other))
                     && self.may_go_alone(&mut worker.view, row, &horizons, thread)
                 {
                     alone = Some(thread);
                 }
             }
-            if let Some(alone) = alone {
-                movers = 1 << alone;
-            }
+            only = alone;
         }
         for thread in 0..frame.thread_count() {
-            if movers >> thread & 1 == 0 || self.has_twin(row, thread) {
+            if out(thread) || only.is_some_and(|only| only != thread) || self.has_twin(row, thread)
+            {
                 continue;
             }
             let code = frame.codes[thread];
@@ -190,7 +220,15 @@ impl<'f> Suspects<'f, '_> {
                 match suspicion {
                     _ if stuck => {}
                     None => {
-                        self.suspect(worker, &fresh, outcome, &step, point, &horizons, visit);
+                        let began = Began {
+                            fresh: &fresh,
+                            outcome,
+                            step: &step,
+                            point,
+                            horizons: &horizons,
+                        };
+                        self.suspect(worker, &began, visit);
+                        self.suspect_race(worker, &began, visit);
                     }
                     Some(suspicion) => {
                         self.go_on(worker, row, &fresh, suspicion, outcome, &step, point, visit)
@@ -204,38 +242,41 @@ impl<'f> Suspects<'f, '_> {
     }
 
     /// Begins a suspicion with a step that writes: it is w′.
-    #[allow(clippy::too_many_arguments)]
     pub(super) fn suspect(
         &self,
         worker: &mut Worker<'f>,
-        fresh: &[u32],
-        outcome: &Outcome,
-        step: &StepTaken,
-        point: u32,
-        horizons: &[Horizon],
+        began: &Began<'_>,
         visit: &mut Visit<'_>,
     ) {
-        let Some(access) = outcome.access.filter(|a| a.kind != AccessType::Read) else {
+        let Began {
+            outcome,
+            step,
+            horizons,
+            ..
+        } = *began;
+        let access = outcome.access.and_then(Access::monitored);
+        let Some(access) = access.filter(|a| a.kind != AccessType::Read) else {
             return;
         };
-        if Some(access.location) == self.futures.fence {
+        let place = self.places[access.location];
+        if place == self.facts.fence_place() {
             // Everybody only updates it: its last write is the only one that can be followed.
             return;
         }
         let plain = access.kind == AccessType::Write;
         let mut surveyed = false;
         for culprit in (0..self.frame.thread_count()).filter(|&c| c != step.thread) {
-            let may = self.futures.of(horizons[culprit].future);
-            if may.touches() >> access.location & 1 == 0 {
+            let may = &self.facts.futures[horizons[culprit].future as usize];
+            if !may.touches(place) {
                 continue;
             }
-            let chooses = may.chooses >> access.location & 1 == 1;
             for aim in [Aim::Any, Aim::Choosing, Aim::Writing] {
                 // By 3 above.
                 let possible = match aim {
                     Aim::Any => true,
-                    Aim::Choosing => chooses,
+                    Aim::Choosing => may.chooses.has(place),
                     Aim::Writing => plain,
+                    Aim::Racing => false,
                 };
                 if !possible {
                     continue;
@@ -245,13 +286,14 @@ impl<'f> Suspects<'f, '_> {
                     aim,
                     last: aim == Aim::Any,
                     plain,
+                    nonatomic: false,
                 };
-                if self.reductions.monitors {
+                if let Some(futures) = &self.futures {
                     let old = Some(worker.view.value(access.old));
                     let class = self.class_of(&mut worker.view, suspicion, horizons[culprit], old);
                     let value = class.checked_sub(1).map(|id| worker.view.value(id));
                     if !worker.standing.can_get_there(
-                        &self.futures,
+                        futures,
                         suspicion,
                         culprit,
                         horizons[culprit],
@@ -261,26 +303,76 @@ impl<'f> Suspects<'f, '_> {
                     }
                     if !surveyed {
                         surveyed = true;
-                        self.survey(worker, fresh);
+                        self.survey(worker, began.fresh);
                     }
                 }
                 let row = &mut worker.row;
                 row.clear();
-                row.extend_from_slice(fresh);
+                row.extend_from_slice(began.fresh);
                 row[self.suspicion_at()] = suspicion.encode();
                 row[self.value_at()] = access.old + 1;
-                for thread in 0..self.frame.thread_count() {
-                    row[self.thread_at(thread)] = UNSEEN;
+                row[self.thread_at(culprit)] = CULPRIT;
+                let (mut status, mut location) = (AWARE, WRITTEN);
+                views::access(&mut status, &mut location, access.as_views_see_it(), true);
+                row[self.thread_at(step.thread)] = status;
+                row[self.location_at(access.location)] = location;
+                if self.futures.is_none() || self.settle(worker, suspicion, culprit) {
+                    self.arrive(worker, step, began.point, visit);
                 }
-                row[self.thread_at(culprit)] |= CULPRIT;
-                row[self.thread_at(step.thread)] = AWARE;
-                for location in 0..self.facts.tracked_count {
-                    row[self.location_at(location)] = UNSEEN;
-                }
-                row[self.location_at(access.location)] = WRITTEN;
-                if !self.reductions.monitors || self.settle(worker, suspicion, culprit) {
-                    self.arrive(worker, step, point, visit);
-                }
+            }
+        }
+    }
+
+    /// Begins a suspicion with a step that may be the first of two accesses that race.
+    ///
+    /// Where every access synchronises, both are next in some state, and [`Suspects::races`] finds that.
+    fn suspect_race(&self, worker: &mut Worker<'f>, began: &Began<'_>, visit: &mut Visit<'_>) {
+        let Some(access) = began.outcome.access else {
+            return;
+        };
+        // An atomic access of a place that is accessed in both ways may also wait for the first access.
+        let mixed = access.location.is_some();
+        if !self.facts.nonatomic[access.place] || !(self.facts.loose || mixed) {
+            return;
+        }
+        let writes = access.kind != AccessType::Read;
+        let first = began.step.thread;
+        let mut surveyed = false;
+        for culprit in (0..self.frame.thread_count()).filter(|&c| c != first) {
+            let may = &self.facts.futures[began.horizons[culprit].future as usize];
+            if !may.writes(access.place) && !(writes && may.touches(access.place)) {
+                continue;
+            }
+            let suspicion = Suspicion {
+                location: access.place,
+                aim: Aim::Racing,
+                last: true,
+                plain: writes,
+                nonatomic: access.order == Order::NonAtomic,
+            };
+            if self.futures.is_some() && !surveyed {
+                surveyed = true;
+                self.survey(worker, began.fresh);
+            }
+            let row = &mut worker.row;
+            row.clear();
+            row.extend_from_slice(began.fresh);
+            row[self.suspicion_at()] = suspicion.encode();
+            row[self.thread_at(culprit)] = CULPRIT;
+            let (mut status, mut location) = (AWARE | SEEN, 0);
+            if let Some(monitored) = access.monitored() {
+                views::access(
+                    &mut status,
+                    &mut location,
+                    monitored.as_views_see_it(),
+                    false,
+                );
+                location |= if writes { WRITTEN } else { READ };
+                row[self.location_at(monitored.location)] = location;
+            }
+            row[self.thread_at(first)] = status;
+            if self.futures.is_none() || self.settle(worker, suspicion, culprit) {
+                self.arrive(worker, began.step, began.point, visit);
             }
         }
     }
@@ -301,12 +393,23 @@ impl<'f> Suspects<'f, '_> {
         let thread = step.thread;
         let mut status = before[self.thread_at(thread)];
         let culprit = self.culprit(before);
-        let Some(access) = outcome.access else {
-            if status & AWARE != 0 {
-                worker.row.clear();
-                worker.row.extend_from_slice(fresh);
-                self.keep(worker, suspicion, culprit, step, point, visit);
+        let x = suspicion.stale_location();
+        let Some(access) = outcome.access.and_then(Access::monitored) else {
+            if status & AWARE == 0 {
+                return;
             }
+            match outcome.fence {
+                Some(order) if x.is_some() => views::fence(&mut status, order),
+                Some(order) => views::fence_by_happens_before(&mut status, order),
+                None => {}
+            }
+            if thread == culprit && status & SEEN != 0 {
+                return;
+            }
+            worker.row.clear();
+            worker.row.extend_from_slice(fresh);
+            worker.row[self.thread_at(thread)] = status;
+            self.keep(worker, suspicion, culprit, step, point, visit);
             return;
         };
         let at = self.location_at(access.location);
@@ -320,21 +423,16 @@ impl<'f> Suspects<'f, '_> {
             return;
         }
         status |= AWARE;
-        if access.kind != AccessType::Write && location & UNSEEN == 0 {
-            status &= !UNSEEN;
+        let own = x == Some(access.location);
+        views::access(&mut status, &mut location, access.as_views_see_it(), own);
+        location |= if writes { WRITTEN } else { READ };
+        if location & WRITTEN != 0 {
+            location &= !READ;
         }
-        let aimed = writes && access.location == suspicion.location;
-        if aimed {
-            status &= !UNSEEN;
-        }
-        location = match access.kind {
-            AccessType::Read => (location & UNSEEN) | (location & WRITTEN).max(READ),
-            AccessType::Write | AccessType::Update => (status & UNSEEN) | WRITTEN,
-        };
-        if thread == culprit && status & UNSEEN == 0 {
+        if thread == culprit && status & SEEN != 0 {
             return;
         }
-        if !aimed {
+        if !(own && writes) {
             let row = &mut worker.row;
             row.clear();
             row.extend_from_slice(fresh);
@@ -349,10 +447,10 @@ impl<'f> Suspects<'f, '_> {
         // By 3 above: not if the write that is overwritten now would do as well as w.
         let plain = access.kind == AccessType::Write;
         let as_good = match suspicion.aim {
-            Aim::Any => true,
+            Aim::Any | Aim::Racing => true,
             Aim::Writing => plain,
             Aim::Choosing => {
-                let classes = &self.facts.classes[self.futures.places[access.location]];
+                let classes = &self.facts.classes[self.places[access.location]];
                 let value = self.value(&mut worker.view, before);
                 let old = worker.view.value(access.old);
                 plain >= suspicion.plain
@@ -373,7 +471,7 @@ impl<'f> Suspects<'f, '_> {
                     row[self.thread_at(other)] &= !AWARE;
                 }
                 for other in 0..self.facts.tracked_count {
-                    row[self.location_at(other)] &= UNSEEN;
+                    row[self.location_at(other)] &= LOCATION_VIEWS;
                 }
             }
             row[self.thread_at(thread)] = status;
@@ -392,7 +490,7 @@ impl<'f> Suspects<'f, '_> {
         point: u32,
         visit: &mut Visit<'_>,
     ) {
-        if self.reductions.monitors {
+        if self.futures.is_some() {
             let row = std::mem::take(&mut worker.row);
             self.survey(worker, &row);
             worker.row = row;
@@ -425,7 +523,9 @@ impl<'f> Suspects<'f, '_> {
         for action in 0..actions {
             let kind = view.action(code, local, action).kind;
             let (place, writes) = match kind {
-                ActionKind::Fence(Order::SeqCst) => (self.facts.fence_place(), true),
+                ActionKind::Fence(Order::SeqCst) if self.facts.fences == Fences::Updates => {
+                    (self.facts.fence_place(), true)
+                }
                 ActionKind::Local | ActionKind::Error(_) | ActionKind::Fence(_) => {
                     can_move = true;
                     continue;
