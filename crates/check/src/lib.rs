@@ -92,6 +92,7 @@ pub const QUESTIONS: &[(Model, Criterion)] = &[
     (Model::Tso, Criterion::Safe),
     (Model::Ra, Criterion::Robust),
     (Model::Ra, Criterion::Safe),
+    (Model::C20, Criterion::Robust),
 ];
 
 /// Decides `options.criterion` under `options.model` for `program`, whose number of threads must be known (`palisade-param` needs not).
@@ -136,7 +137,7 @@ fn decide(program: &Program, options: &Options, control: &Control<'_>) -> Result
         (Model::Tso, Criterion::Safe) => Ok(reach::check(program, options, control)),
         (Model::Tso, Criterion::Trf) => Ok(tso::trf::check(program, options, control)),
         (Model::Tso, Criterion::Robust) => Ok(tso::robust::check(program, options, control)),
-        (Model::Ra, Criterion::Robust) => ra::robust(program, options, control),
+        (Model::Ra | Model::C20, Criterion::Robust) => ra::robust(program, options, control),
         (Model::Ra, Criterion::Safe) => ra::safe(program, options, control),
         (model, criterion) => Err(Refusal {
             message: format!(

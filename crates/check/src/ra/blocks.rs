@@ -37,30 +37,12 @@ pub struct Way {
 }
 
 impl Way {
-    /// The order of the read-modify-write, or the read, that this way is: it acquires as its first access does, and releases as its last write does.
+    /// The order of the access that this way is: inside a block there are default orders only.
     pub fn order(&self) -> Order {
-        let order =
-            |(_, kind, access): &(u32, ActionKind, Access)| kind.order(access.written.is_some());
-        let reads = |(_, _, access): &&(u32, ActionKind, Access)| access.read.is_some();
-        let writes = |(_, _, access): &&(u32, ActionKind, Access)| access.written.is_some();
-        let read = self.steps.iter().find(reads).and_then(order);
-        let write = self.steps.iter().rev().find(writes).and_then(order);
-        match (read, write) {
-            (Some(read), Some(write)) => both(read, write),
-            (Some(order), None) | (None, Some(order)) => order,
-            (None, None) => Order::Relaxed,
+        match self.written {
+            Some(_) => Order::AcqRel,
+            None => Order::Acquire,
         }
-    }
-}
-
-/// The order of a read-modify-write that reads with one order and writes with the other.
-fn both(read: Order, write: Order) -> Order {
-    match (read.acquires(), write.releases()) {
-        _ if read == Order::SeqCst && write == Order::SeqCst => Order::SeqCst,
-        (true, true) => Order::AcqRel,
-        (true, false) => Order::Acquire,
-        (false, true) => Order::Release,
-        (false, false) => Order::Relaxed,
     }
 }
 

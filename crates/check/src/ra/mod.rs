@@ -62,14 +62,19 @@ pub(crate) fn robust(
     let accepted = check_meaning(program, options)?;
     let (plain, origins) = prepared(&accepted, options.reductions.symmetry);
     let frame = Frame::new(&plain, &options.reductions);
-    let facts = Facts::new(&plain, Fences::Updates);
+    let fences = match options.model {
+        Model::C20 | Model::Rc11 => Fences::Fences,
+        _ => Fences::Updates,
+    };
+    let facts = Facts::new(&plain, fences);
     let question = Question {
+        model: options.model,
         frame: &frame,
         facts: &facts,
         original: &accepted,
         origins: &origins,
     };
-    let mut answer = match options.reductions.suspects {
+    let mut answer = match options.reductions.suspects || fences == Fences::Fences {
         true => {
             let space = Suspects::new(&frame, &facts, options.reductions);
             question.one_at_a_time(&space, options, control)
@@ -92,6 +97,7 @@ pub(crate) fn robust(
 
 /// What is asked.
 struct Question<'a, 'p> {
+    model: Model,
     frame: &'a Frame<'p>,
     facts: &'a Facts,
     original: &'a Program,
@@ -104,6 +110,8 @@ impl<'a> Question<'a, '_> {
         'a: 'b,
     {
         Replay {
+            model: self.model,
+            fences: self.facts.fences,
             frame: self.frame,
             view,
             blocks,
@@ -315,7 +323,11 @@ pub(crate) fn check_meaning(program: &Program, options: &Options) -> Result<Prog
     } else {
         program.clone()
     };
-    match refusal(&accepted) {
+    let refused = match options.model {
+        Model::C20 | Model::Rc11 => palisade_memory::c20::refusal(&accepted),
+        _ => refusal(&accepted),
+    };
+    match refused {
         None => Ok(accepted),
         Some(refused) => Err(Refusal {
             message: refused.message,

@@ -1,6 +1,10 @@
-//! From a path of the search to the execution graph that RA allows and SC does not.
+//! From a path of the search to the execution graph that the model allows and SC does not.
+
+use std::collections::VecDeque;
 
 use palisade_lang::{LocationId, Order, Program, Value};
+use palisade_memory::c20::graph::event_order;
+use palisade_memory::c20::{EventId, Graph, Relations, Write, consistent};
 use palisade_memory::witness::InitialName;
 use palisade_memory::{
     Edge, Event, EventKind, EventRef, Pattern, PatternKind, RelationName, Witness,
@@ -9,43 +13,31 @@ use palisade_threads::{ActionKind, Effect, LocalId, View};
 
 use super::Origin;
 use super::blocks::{Block, Blocks, Way};
+use super::facts::Fences;
 use super::step::{StepTaken, Violation};
 use crate::sc::{Access, execute};
 use crate::state::Frame;
 use crate::{Criterion, Model};
 
-/// A node of the execution graph: an access, or a block.
-#[derive(Clone, Debug)]
-struct Node {
-    thread: usize,
-    /// The location; the number of locations for a fence.
-    place: usize,
-    /// For what reads: the place in modification order of the write that is read; 0 is the initial one.
-    rf: Option<usize>,
-    /// For what writes: the value.
-    written: Option<Value>,
-    /// hb-before it: nodes by number, itself included.
-    past: Vec<bool>,
-    /// The event that reads, and the one that writes (the same but in a block).
-    read_event: usize,
-    write_event: usize,
-}
-
-/// The graph as it is built.
-struct Graph<'a> {
+/// The graph as it is built, and the witness's events.
+#[derive(Clone)]
+struct Story<'a> {
     program: &'a Program,
     original: &'a Program,
     origins: &'a [Origin],
-    nodes: Vec<Node>,
-    /// By place: the writes in modification order, behind the initial one.
-    mo: Vec<Vec<usize>>,
+    fences: Fences,
+    graph: Graph,
     events: Vec<Event>,
-    /// Two accesses of a nonatomic location are not in order: what comes behind them has no meaning.
-    racy: bool,
+    /// By thread and place in its program order: the event that reads, and the one that writes (the same but in a block).
+    of_node: Vec<Vec<(usize, usize)>>,
 }
 
 /// Everything that is needed to replay a path.
 pub struct Replay<'a, 'f, 'p> {
+    /// The model that was asked about.
+    pub model: Model,
+    /// What fences are there.
+    pub fences: Fences,
     /// The program and its rows.
     pub frame: &'a Frame<'p>,
     /// The automata.
@@ -68,57 +60,50 @@ struct Done {
     way: Option<Way>,
 }
 
-impl<'a> Graph<'a> {
-    fn new(program: &'a Program, original: &'a Program, origins: &'a [Origin]) -> Self {
-        Graph {
+impl Done {
+    /// The location that is accessed.
+    fn location(&self) -> Option<LocationId> {
+        match &self.way {
+            Some(way) => way.steps.iter().find_map(|(_, kind, _)| kind.location()),
+            None => self.kind.location(),
+        }
+    }
+}
+
+impl<'a> Story<'a> {
+    fn new(
+        program: &'a Program,
+        original: &'a Program,
+        origins: &'a [Origin],
+        fences: Fences,
+    ) -> Self {
+        Story {
             program,
             original,
             origins,
-            nodes: Vec::new(),
-            mo: vec![Vec::new(); program.locations.len() + 1],
+            fences,
+            // One more location, for fences that are updates of it.
+            graph: Graph::new(origins.len(), program.locations.len() + 1),
             events: Vec::new(),
-            racy: false,
+            of_node: vec![Vec::new(); origins.len()],
         }
     }
 
-    fn reference(&self, place: usize, position: usize) -> EventRef {
-        match position.checked_sub(1) {
+    fn events_of(&self, node: EventId) -> (usize, usize) {
+        self.of_node[node.thread as usize][node.index as usize]
+    }
+
+    fn reference(&self, write: Write) -> EventRef {
+        match write {
             None => EventRef::Initial(InitialName::Init),
-            Some(index) => EventRef::Event(self.nodes[self.mo[place][index]].write_event),
+            Some(node) => EventRef::Event(self.events_of(node).1),
         }
     }
 
-    fn value_at(&self, place: usize, position: usize) -> Value {
-        match position.checked_sub(1) {
-            None => self
-                .program
-                .locations
-                .get(place)
-                .map_or(0, |l| self.program.domain.reduce(l.initial)),
-            Some(index) => self.nodes[self.mo[place][index]].written.unwrap_or(0),
-        }
-    }
-
-    /// hb-before the end of a thread.
-    fn past(&self, thread: usize) -> Vec<bool> {
-        let last = self.nodes.iter().rev().find(|n| n.thread == thread);
-        last.map_or(Vec::new(), |n| n.past.clone())
-    }
-
-    /// The first position in modification order that the thread may still read: the newest write that it has seen.
-    fn newest_seen(&self, thread: usize, place: usize) -> usize {
-        let past = self.past(thread);
-        self.mo[place]
-            .iter()
-            .rposition(|&w| past.get(w) == Some(&true))
-            .map_or(0, |index| index + 1)
-    }
-
-    /// Whether a write can be put directly behind this position.
-    fn has_gap(&self, place: usize, position: usize) -> bool {
-        self.mo[place]
-            .get(position)
-            .is_none_or(|&next| self.nodes[next].rf.is_none())
+    fn value(&self, location: LocationId, write: Write) -> Value {
+        let written = write.and_then(|w| self.graph.event(w).written);
+        let initial = self.program.location(location).initial;
+        written.unwrap_or_else(|| self.program.domain.reduce(initial))
     }
 
     fn push_event(&mut self, done: &Done, step: (u32, ActionKind, Access), atomic: bool) -> usize {
@@ -161,42 +146,90 @@ impl<'a> Graph<'a> {
         self.events.len() - 1
     }
 
-    /// Adds a step whose access follows the write at `position` (`None`: the last one).
-    fn add(&mut self, done: &Done, position: Option<usize>) {
-        let place = match (&done.way, done.kind) {
-            (Some(way), _) => way.steps.iter().find_map(|(_, kind, _)| kind.location()),
-            (None, kind) => kind.location(),
+    /// Adds a step whose access follows the write at `place` of modification order (`None`: the last one).
+    fn add(&mut self, done: &Done, place: Option<usize>) {
+        if let ActionKind::Fence(order) = done.kind {
+            self.add_fence(done, order);
+            return;
         }
-        .map(LocationId::index);
-        let place = match done.kind {
-            ActionKind::Fence(Order::SeqCst) => Some(self.program.locations.len()),
-            _ => place,
-        };
-        let Some(way) = &done.way else {
-            let Some(place) = place else {
-                return;
-            };
-            let position = position.unwrap_or(self.mo[place].len());
-            let event = self.push_event(done, (done.transition, done.kind, done.access), false);
-            let fence = matches!(done.kind, ActionKind::Fence(_));
-            let reads = fence || done.access.read.is_some();
-            let written = match done.access.written {
-                Some((_, value)) => Some(value),
-                None => fence.then_some(0),
-            };
-            if !fence {
-                if reads {
-                    self.events[event].rf = Some(self.reference(place, position));
-                }
-                if written.is_some() {
-                    self.events[event].after = Some(self.reference(place, position));
-                }
+        let Some(location) = done.location() else {
+            if let Some(way) = &done.way {
+                self.add_events_of_block(done, way, None);
             }
-            self.add_node(done.thread, place, position, reads, written, (event, event));
             return;
         };
-        let position = place.map(|place| position.unwrap_or(self.mo[place].len()));
-        let mut own: Option<usize> = None;
+        let place = place.unwrap_or(self.graph.mo[location.index()].len());
+        let from = self.graph.write_at(location, place);
+        let (reads, written, order, events) = match &done.way {
+            Some(way) => {
+                let events = self.add_events_of_block(done, way, Some(from));
+                if !way.reads {
+                    return;
+                }
+                (true, way.written, way.order(), events)
+            }
+            None => {
+                let event = self.push_event(done, (done.transition, done.kind, done.access), false);
+                let reads = done.access.read.is_some();
+                let written = done.access.written.map(|(_, value)| value);
+                if reads {
+                    self.events[event].rf = Some(self.reference(from));
+                }
+                if written.is_some() {
+                    self.events[event].after = Some(self.reference(from));
+                }
+                let code = self.original.thread(self.origins[done.thread].thread);
+                let transition = &code.transitions[done.transition as usize];
+                let order =
+                    event_order(self.program, transition, Some(location), written.is_some());
+                (
+                    reads,
+                    written,
+                    order.unwrap_or(Order::Relaxed),
+                    (event, event),
+                )
+            }
+        };
+        match (reads, written) {
+            (true, Some(value)) => {
+                self.graph
+                    .update(done.thread, order, location, value, place + 1)
+            }
+            (false, Some(value)) => {
+                self.graph
+                    .write(done.thread, order, location, value, place + 1)
+            }
+            (_, None) => self.graph.read(done.thread, order, location, from),
+        };
+        self.of_node[done.thread].push(events);
+    }
+
+    fn add_fence(&mut self, done: &Done, order: Order) {
+        match self.fences {
+            Fences::Fences => {
+                self.graph.fence(done.thread, order);
+            }
+            Fences::Updates if order == Order::SeqCst => {
+                let place = LocationId(self.program.locations.len() as u32);
+                let last = self.graph.mo[place.index()].len();
+                self.graph
+                    .update(done.thread, Order::AcqRel, place, 0, last + 1);
+            }
+            Fences::Updates => return,
+        }
+        let event = self.push_event(done, (done.transition, done.kind, done.access), false);
+        self.of_node[done.thread].push((event, event));
+    }
+
+    /// Adds what a block does, whose location had the value of `from` before: the event that reads first, and the one that writes last.
+    fn add_events_of_block(
+        &mut self,
+        done: &Done,
+        way: &Way,
+        from: Option<Write>,
+    ) -> (usize, usize) {
+        let before = from.map(|from| self.reference(from));
+        let mut own = None;
         let (mut read_event, mut write_event) = (None, None);
         for &step in &way.steps {
             if matches!(step.1, ActionKind::Local | ActionKind::Fence(_)) {
@@ -204,149 +237,53 @@ impl<'a> Graph<'a> {
             }
             let border = matches!(step.1, ActionKind::AtomicBegin | ActionKind::AtomicEnd);
             let event = self.push_event(done, step, !border);
-            let (Some(place), Some(position)) = (place, position) else {
-                continue;
-            };
-            let from = match own {
-                Some(own) => EventRef::Event(own),
-                None => self.reference(place, position),
-            };
             if step.2.read.is_some() {
-                self.events[event].rf = Some(from);
+                self.events[event].rf = own.map(EventRef::Event).or(before);
                 read_event = read_event.or(Some(event));
             }
             if step.2.written.is_some() {
-                self.events[event].after = Some(self.reference(place, position));
+                self.events[event].after = before;
                 own = Some(event);
                 write_event = Some(event);
             }
         }
-        if let (Some(place), Some(position)) = (place, position)
-            && way.reads
-        {
-            let read = read_event.or(write_event).unwrap_or(0);
-            let write = write_event.unwrap_or(read);
-            self.add_node(
-                done.thread,
-                place,
-                position,
-                true,
-                way.written,
-                (read, write),
-            );
-        }
+        let read = read_event.or(write_event).unwrap_or(0);
+        (read, write_event.unwrap_or(read))
     }
 
-    fn add_node(
-        &mut self,
-        thread: usize,
-        place: usize,
-        position: usize,
-        reads: bool,
-        written: Option<Value>,
-        (read_event, write_event): (usize, usize),
-    ) {
-        let number = self.nodes.len();
-        let mut past = self.past(thread);
-        past.resize(number, false);
-        past.push(true);
-        let nonatomic = self
-            .program
-            .locations
-            .get(place)
-            .is_some_and(|l| l.nonatomic);
-        if reads
-            && !nonatomic
-            && let Some(index) = position.checked_sub(1)
-        {
-            let from = self.mo[place][index];
-            for (mine, theirs) in past.iter_mut().zip(&self.nodes[from].past) {
-                *mine |= theirs;
-            }
-        }
-        self.racy |= nonatomic
-            && self.nodes.iter().zip(&past).any(|(other, seen)| {
-                other.place == place && !seen && (written.is_some() || other.written.is_some())
-            });
-        self.nodes.push(Node {
-            thread,
-            place,
-            rf: reads.then_some(position),
-            written,
-            past,
-            read_event,
-            write_event,
-        });
-        if written.is_some() {
-            self.mo[place].insert(position, number);
-        }
-    }
-
-    /// All edges of `po ∪ rf ∪ mo ∪ fr` from a node, as relation, target, and the events at both ends.
-    fn edges(&self, from: usize) -> Vec<(RelationName, usize, usize, usize)> {
-        let node = &self.nodes[from];
-        let mut edges = Vec::new();
-        // Modification order: where the node's own write, and the one that it read, stand.
-        let order = &self.mo[node.place];
-        let own = order.iter().position(|&w| w == from);
-        for (to, other) in self.nodes.iter().enumerate() {
-            if to == from {
-                continue;
-            }
-            if other.thread == node.thread && to > from {
-                edges.push((RelationName::Po, to, node.write_event, other.read_event));
-            }
-            if other.place != node.place {
-                continue;
-            }
-            let position = order.iter().position(|&w| w == to);
-            if let (Some(own), Some(position)) = (own, position)
-                && own < position
-            {
-                edges.push((RelationName::Co, to, node.write_event, other.write_event));
-            }
-            // A position names the write before it: 1 is the first of `order`.
-            if let (Some(own), Some(rf)) = (own, self.current_rf(to))
-                && own + 1 == rf
-            {
-                edges.push((RelationName::Rf, to, node.write_event, other.read_event));
-            }
-            if let (Some(rf), Some(position)) = (self.current_rf(from), position)
-                && position >= rf
-            {
-                edges.push((RelationName::Fr, to, node.read_event, other.write_event));
-            }
-        }
-        edges
-    }
-
-    /// The position of the write that a node reads, in modification order as it is now.
-    fn current_rf(&self, node: usize) -> Option<usize> {
-        self.nodes[node].rf
-    }
-
-    /// A shortest cycle through the last node.
-    fn cycle(&self) -> Option<(Vec<usize>, Vec<Edge>)> {
-        let last = self.nodes.len().checked_sub(1)?;
-        let mut came: Vec<Option<(usize, Edge)>> = vec![None; self.nodes.len()];
-        let mut queue = std::collections::VecDeque::from([last]);
+    /// A shortest cycle of `po ∪ rf ∪ mo ∪ fr` through the last event of a thread.
+    fn cycle(&self, thread: usize) -> Option<(Vec<usize>, Vec<Edge>)> {
+        let relations = Relations::new(&self.graph);
+        let last = relations
+            .ids
+            .iter()
+            .rposition(|id| id.thread as usize == thread)?;
+        let mut came: Vec<Option<(usize, Edge)>> = vec![None; relations.ids.len()];
+        let mut queue = VecDeque::from([last]);
         while let Some(node) = queue.pop_front() {
-            for (relation, to, event, to_event) in self.edges(node) {
-                if came[to].is_some() {
-                    continue;
+            let (read, write) = self.events_of(relations.ids[node]);
+            for (name, relation, from) in [
+                (RelationName::Po, &relations.po, write),
+                (RelationName::Co, &relations.mo, write),
+                (RelationName::Rf, &relations.rf, write),
+                (RelationName::Fr, &relations.fr, read),
+            ] {
+                for to in relation.after(node) {
+                    if came[to].is_some() {
+                        continue;
+                    }
+                    let (its_read, its_write) = self.events_of(relations.ids[to]);
+                    let edge = Edge {
+                        from,
+                        to: match name {
+                            RelationName::Po | RelationName::Rf => its_read,
+                            _ => its_write,
+                        },
+                        relation: name,
+                    };
+                    came[to] = Some((node, edge));
+                    queue.push_back(to);
                 }
-                came[to] = Some((
-                    node,
-                    Edge {
-                        from: event,
-                        to: to_event,
-                        relation,
-                    },
-                ));
-                if to == last {
-                    break;
-                }
-                queue.push_back(to);
             }
         }
         let mut edges = Vec::new();
@@ -363,10 +300,30 @@ impl<'a> Graph<'a> {
         let cycle = edges.iter().map(|edge| edge.from).collect();
         Some((cycle, edges))
     }
+
+    /// A race of the last event of a thread, as events.
+    fn race(&self, thread: usize) -> Option<[usize; 2]> {
+        let index = self.graph.events[thread].len().checked_sub(1)? as u32;
+        let last = EventId {
+            thread: thread as u32,
+            index,
+        };
+        let event = self.graph.event(last);
+        let accesses = self.graph.events.iter().flatten();
+        let nonatomic = |e: &palisade_memory::c20::Event| !e.is_atomic();
+        let mut others = accesses.filter(|e| e.location.is_some() && e.location == event.location);
+        if !others.any(nonatomic) {
+            return None;
+        }
+        let races = Relations::new(&self.graph).races(&self.graph);
+        let (a, b) = races.into_iter().find(|&(a, b)| a == last || b == last)?;
+        let other = if a == last { b } else { a };
+        Some([self.events_of(other).0, self.events_of(last).0])
+    }
 }
 
 impl Replay<'_, '_, '_> {
-    /// Builds the witness; there is none behind a race. `row`: an initial row, with threads at their own places.
+    /// Builds the witness; under release/acquire there is none behind a race. `row`: an initial row, with threads at their own places.
     pub fn witness(
         mut self,
         mut row: Vec<u32>,
@@ -374,17 +331,41 @@ impl Replay<'_, '_, '_> {
         violation: &Violation,
     ) -> Option<Witness> {
         let program = self.frame.program();
-        let origins = self.origins;
-        let mut graph = Graph::new(program, self.original, origins);
-        for step in steps {
-            let done = self.take(&mut row, step)?;
-            graph.add(&done, None);
+        let mut story = Story::new(program, self.original, self.origins, self.fences);
+        let mut last = Vec::new();
+        match *violation {
+            Violation::Stale { .. } => {}
+            Violation::Race { first, second } => last.extend([(first, 0), (second, 0)]),
+            Violation::Unordered {
+                thread,
+                action,
+                outcome,
+            } => last.push(((thread, action), outcome)),
         }
-        if graph.racy {
+        let last = last
+            .into_iter()
+            .map(|((thread, action), outcome)| StepTaken {
+                thread,
+                action,
+                outcome,
+            });
+        let mut raced = None;
+        let mut taken = 0;
+        for step in steps.iter().cloned().chain(last) {
+            let done = self.take(&mut row, &step)?;
+            taken += 1;
+            story.add(&done, None);
+            raced = story.race(done.thread);
+            if raced.is_some() {
+                break;
+            }
+        }
+        if self.model == Model::Ra && raced.is_some() && taken < steps.len() + 2 {
+            // What lies behind a race has no meaning there; the race itself is found as well.
             return None;
         }
         let mut witness = Witness {
-            model: Model::Ra,
+            model: self.model,
             criterion: Criterion::Robust,
             events: Vec::new(),
             cycle: Vec::new(),
@@ -392,41 +373,38 @@ impl Replay<'_, '_, '_> {
             pattern: None,
             copies: None,
         };
-        match *violation {
-            Violation::Stale { thread, action } => {
-                self.add_stale(&mut graph, &row, thread, action)?;
-                let (cycle, edges) = graph.cycle()?;
+        match (raced, violation) {
+            (Some(events), _) => {
+                let [first, second] = events.map(|e| &story.events[e]);
+                let message = format!(
+                    "`{}` and `{}` race on {} `{}`",
+                    first.thread,
+                    second.thread,
+                    match second
+                        .location
+                        .as_deref()
+                        .and_then(|name| { program.locations.iter().find(|l| l.name == name) })
+                    {
+                        Some(location) if location.nonatomic => "the nonatomic location",
+                        _ => "the location",
+                    },
+                    second.location.as_deref().unwrap_or_default(),
+                );
+                witness.pattern = Some(Pattern {
+                    kind: PatternKind::Race,
+                    events: events.to_vec(),
+                    message,
+                });
+            }
+            (None, Violation::Stale { thread, action }) => {
+                story = self.with_stale(&story, &row, *thread, *action)?;
+                let (cycle, edges) = story.cycle(*thread)?;
                 witness.cycle = cycle;
                 witness.edges = edges;
             }
-            Violation::Unordered { .. } => return None,
-            Violation::Race { first, second } => {
-                let mut place = None;
-                for (thread, action) in [first, second] {
-                    let step = StepTaken {
-                        thread,
-                        action,
-                        outcome: 0,
-                    };
-                    let done = self.take(&mut row, &step)?;
-                    place = done.kind.location();
-                    graph.add(&done, None);
-                }
-                let count = graph.events.len();
-                let name = |thread: usize| &origins[thread].name;
-                witness.pattern = Some(Pattern {
-                    kind: PatternKind::Race,
-                    events: vec![count - 2, count - 1],
-                    message: format!(
-                        "`{}` and `{}` race on the nonatomic location `{}`",
-                        name(first.0),
-                        name(second.0),
-                        place.map_or("", |l| &program.location(l).name)
-                    ),
-                });
-            }
+            (None, _) => return None,
         }
-        witness.events = graph.events;
+        witness.events = story.events;
         Some(witness)
     }
 
@@ -478,14 +456,14 @@ impl Replay<'_, '_, '_> {
         self.blocks.ways(self.view, domain, block, value).to_vec()
     }
 
-    /// Adds the access that leaves SC: it reads or follows the newest write that it can, but not the last one.
-    fn add_stale(
+    /// The story with the access that leaves SC: it reads or follows the newest write that the model allows, but not the last one.
+    fn with_stale<'s>(
         &mut self,
-        graph: &mut Graph<'_>,
+        story: &Story<'s>,
         row: &[u32],
         thread: usize,
         action: usize,
-    ) -> Option<()> {
+    ) -> Option<Story<'s>> {
         let frame = self.frame;
         let domain = frame.program().domain;
         let (code, local) = (frame.codes[thread], LocalId(row[thread]));
@@ -494,47 +472,37 @@ impl Replay<'_, '_, '_> {
             ActionKind::AtomicBegin => self.blocks.location(self.view, code, local, action)?,
             other => other.location()?,
         };
-        let place = location.index();
-        for position in (graph.newest_seen(thread, place)..graph.mo[place].len()).rev() {
-            let value = graph.value_at(place, position);
-            let gap = graph.has_gap(place, position);
+        for place in (0..story.graph.mo[location.index()].len()).rev() {
+            let value = story.value(location, story.graph.write_at(location, place));
             let mut access = Access {
                 read: Some(value),
                 written: None,
             };
-            let mut way = None;
-            let possible = match taken.kind {
-                ActionKind::Load { .. } => true,
+            let mut ways = vec![None];
+            match taken.kind {
                 ActionKind::Wait {
                     relation,
                     value: operand,
                     ..
-                } => relation.holds(value, operand),
+                } if !relation.holds(value, operand) => continue,
                 ActionKind::Store { value, .. } => {
                     access = Access {
                         read: None,
                         written: Some((location, value)),
                     };
-                    gap
                 }
                 ActionKind::Rmw { update, .. } => match update.effect(domain, value) {
-                    Ok(Effect::Fails) => true,
-                    Ok(Effect::Writes(value)) => {
-                        access.written = Some((location, value));
-                        gap
-                    }
-                    _ => false,
+                    Ok(Effect::Fails) => {}
+                    Ok(Effect::Writes(value)) => access.written = Some((location, value)),
+                    _ => continue,
                 },
                 ActionKind::AtomicBegin => {
-                    way = self
-                        .block_ways(code, local, action, value)
-                        .into_iter()
-                        .find(|way| way.reads && (way.written.is_none() || gap));
-                    way.is_some()
+                    let all = self.block_ways(code, local, action, value);
+                    ways = all.into_iter().filter(|w| w.reads).map(Some).collect();
                 }
-                _ => false,
-            };
-            if possible {
+                _ => {}
+            }
+            for way in ways {
                 let done = Done {
                     thread,
                     transition: taken.transition,
@@ -542,21 +510,11 @@ impl Replay<'_, '_, '_> {
                     access,
                     way,
                 };
-                // Putting a write between others moves the later ones up.
-                if done.access.written.is_some()
-                    || done.way.as_ref().is_some_and(|w| w.written.is_some())
-                {
-                    for node in &mut graph.nodes {
-                        if node.place == place
-                            && let Some(rf) = &mut node.rf
-                            && *rf > position
-                        {
-                            *rf += 1;
-                        }
-                    }
+                let mut longer = story.clone();
+                longer.add(&done, Some(place));
+                if consistent(&longer.graph, self.model) {
+                    return Some(longer);
                 }
-                graph.add(&done, Some(position));
-                return Some(());
             }
         }
         None

@@ -1,0 +1,162 @@
+//! Robustness against C++20: by hand, against brute force, and with every reduction switched off.
+
+use palisade_check::{Control, Criterion, Model, Options, Progress, Reductions, Verdict, check};
+use palisade_lang::Program;
+use palisade_testkit::program;
+use std::sync::atomic::AtomicBool;
+
+fn is_robust_with(program: &Program, reductions: Reductions) -> Option<bool> {
+    let options = Options {
+        reductions,
+        ..Options::new(Model::C20, Criterion::Robust)
+    };
+    let cancel = AtomicBool::new(false);
+    let control = Control {
+        cancel: &cancel,
+        progress: &|_: &Progress| {},
+    };
+    let answer = check(program, &options, &control).ok()?;
+    match answer.verdict {
+        Verdict::Holds => Some(true),
+        Verdict::Violated => {
+            let witness = answer.witnesses.first();
+            let _witness = witness.unwrap_or_else(|| {
+                panic!("no witness for\n{}", program.source.text());
+            });
+            Some(false)
+        }
+        Verdict::Unknown(why) => panic!("{why}"),
+    }
+}
+
+fn is_robust(program: &Program) -> Option<bool> {
+    is_robust_with(program, Reductions::ALL)
+}
+
+fn robust(text: &str) -> bool {
+    is_robust(&program(text)).expect("it has a meaning")
+}
+
+fn two(a: &str, b: &str) -> bool {
+    robust(&format!(
+        "shared x, y, f; thread a {{ {a} }} thread b {{ {b} }}"
+    ))
+}
+
+#[test]
+fn orders_of_accesses() {
+    assert!(!two("x = 1; let r = y;", "y = 1; let r = x;"), "SB");
+    let sc = "seqcst";
+    let sb = |s: &str, l: &str| {
+        two(
+            &format!("x.store(1, {s}); let r = y.load({l});"),
+            &format!("y.store(1, {s}); let r = x.load({l});"),
+        )
+    };
+    assert!(sb(sc, sc), "SB+scs");
+    assert!(!sb("release", sc), "SB+rels+scs");
+    assert!(!sb(sc, "acquire"), "SB+scs+acqs");
+    let mp = |s: &str, l: &str| {
+        two(
+            &format!("x.store(1, relaxed); y.store(1, {s});"),
+            &format!("let r = y.load({l}); let s = x.load(relaxed);"),
+        )
+    };
+    assert!(mp("release", "acquire"), "MP");
+    assert!(!mp("relaxed", "acquire"), "MP+rlx+acq");
+    assert!(!mp("release", "relaxed"), "MP+rel+rlx");
+    assert!(mp(sc, sc), "MP+scs");
+    assert!(
+        two(
+            "let r = y.load(relaxed); x.store(1, relaxed);",
+            "let r = x.load(relaxed); y.store(1, relaxed);"
+        ),
+        "LB"
+    );
+    assert!(
+        two(
+            "x.store(1, relaxed);",
+            "let r = x.load(relaxed); let s = x.load(relaxed);"
+        ),
+        "CoRR"
+    );
+}
+
+#[test]
+fn fences() {
+    assert!(
+        two("x = 1; fence; let r = y;", "y = 1; fence; let r = x;"),
+        "SB+fences"
+    );
+    assert!(
+        !two(
+            "x = 1; fence(acqrel); let r = y;",
+            "y = 1; fence; let r = x;"
+        ),
+        "SB+fence+weak"
+    );
+    // Under release/acquire, where a fence is a read-modify-write of one location, this is not robust.
+    assert!(robust(
+        "shared x, y; thread a { fence; x = 1; } thread b { x = 2; y = 1; } thread c { y = 2; fence; }"
+    ));
+    let mp = |rel: &str, acq: &str| {
+        two(
+            &format!("x.store(1, relaxed); {rel} y.store(1, relaxed);"),
+            &format!("let r = y.load(relaxed); {acq} let s = x.load(relaxed);"),
+        )
+    };
+    assert!(mp("fence(release);", "fence(acquire);"), "MP+fences");
+    assert!(!mp("fence(acquire);", "fence(acquire);"));
+    assert!(!mp("fence(release);", "fence(release);"));
+    assert!(mp("fence(seqcst);", "fence(acqrel);"));
+}
+
+#[test]
+fn seqcst_accesses_are_not_fences_around_them() {
+    assert!(!robust(
+        "shared x, y;
+         thread a { x.store(1, seqcst); y.store(1, release); }
+         thread b { fadd(y, 1, seqcst); let r = y.load(acquire); }
+         thread c { y.store(3, seqcst); let s = x.load(seqcst); }"
+    ));
+    assert!(robust(
+        "shared x, y;
+         thread a { x.store(1, seqcst); } thread b { x = 2; y = 1; } thread c { y.store(2, seqcst); }"
+    ));
+    let iriw = |w: &str, r: &str| {
+        robust(&format!(
+            "shared x, y; thread a {{ x.store(1, {w}); }} thread b {{ let r = x.load({r}); r = y.load({r}); }}
+             thread c {{ let r = y.load({r}); r = x.load({r}); }} thread d {{ y.store(1, {w}); }}"
+        ))
+    };
+    assert!(iriw("seqcst", "seqcst"));
+    assert!(iriw("release", "seqcst"));
+    assert!(!iriw("seqcst", "acquire"));
+}
+
+#[test]
+fn races_by_happens_before() {
+    let racy = |order: &str| {
+        !robust(&format!(
+            "shared f; nonatomic shared d;
+             thread a {{ d = 1; f.store(1, {order}); }}
+             thread b {{ if f.load(acquire) == 1 {{ let r = d; }} }}"
+        ))
+    };
+    assert!(racy("relaxed"));
+    assert!(!racy("release"));
+    assert!(!robust(
+        "nonatomic shared d; thread a { d = 1; } thread b { let r = d; }"
+    ));
+    // A reference count whose decrement does not acquire.
+    let count = |order: &str, fence: &str| {
+        robust(&format!(
+            "shared n = 2; nonatomic shared d;
+             thread t[2] {{ let r = d; r = fadd(n, -1, {order}); if r == 1 {{ {fence} d = 1; }} }}"
+        ))
+    };
+    assert!(count("acqrel", ""));
+    assert!(!count("release", ""));
+    assert!(count("release", "fence(acquire);"));
+    assert!(!count("relaxed", "fence(acquire);"));
+}
