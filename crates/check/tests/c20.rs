@@ -2,7 +2,8 @@
 
 use palisade_check::{Control, Criterion, Model, Options, Progress, Reductions, Verdict, check};
 use palisade_lang::Program;
-use palisade_testkit::program;
+use palisade_testkit::oracle::c20_robust;
+use palisade_testkit::{Shape, compare, program};
 use std::sync::atomic::AtomicBool;
 
 fn is_robust_with(program: &Program, reductions: Reductions) -> Option<bool> {
@@ -159,4 +160,49 @@ fn races_by_happens_before() {
     assert!(!count("release", ""));
     assert!(count("release", "fence(acquire);"));
     assert!(!count("relaxed", "fence(acquire);"));
+}
+
+#[test]
+fn agrees_with_brute_force() {
+    let compared = compare(&Shape::C20, 0..20_500, c20_robust, is_robust);
+    assert!(compared.programs >= 20_000, "{compared:?}");
+    assert!(compared.violated * 5 >= compared.programs, "{compared:?}");
+}
+
+#[test]
+fn each_reduction_alone_agrees_with_brute_force() {
+    let none = Reductions::NONE;
+    let alone = [
+        none,
+        Reductions {
+            local_steps: true,
+            ..none
+        },
+        Reductions {
+            dead_registers: true,
+            ..none
+        },
+        Reductions {
+            symmetry: true,
+            ..none
+        },
+        Reductions {
+            partial_order: true,
+            ..none
+        },
+        Reductions {
+            monitors: true,
+            ..none
+        },
+        Reductions {
+            static_filter: true,
+            ..none
+        },
+    ];
+    for (index, reductions) in alone.into_iter().enumerate() {
+        let first = 100_000 * (index as u64 + 1);
+        compare(&Shape::C20, first..first + 300, c20_robust, |p| {
+            is_robust_with(p, reductions)
+        });
+    }
 }
