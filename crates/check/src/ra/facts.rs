@@ -156,6 +156,11 @@ impl Future {
         self.stores.has(place) || self.updates.has(place)
     }
 
+    /// Whether it may access the place in a way that conflicts with an access which writes or only reads.
+    pub fn conflicts(&self, place: usize, other_writes: bool) -> bool {
+        self.writes(place) || other_writes && self.touches(place)
+    }
+
     /// Whether it may access the place.
     pub fn touches(&self, place: usize) -> bool {
         self.reads.has(place) || self.writes(place)

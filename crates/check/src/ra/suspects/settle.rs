@@ -79,9 +79,7 @@ impl<'f> Suspects<'f, '_> {
             && self.accesses(view, blocks, row, culprit, suspicion.location);
         if suspicion.aim == Aim::Racing {
             let may = &self.facts.futures[standing.horizons[culprit].future as usize];
-            if !may.writes(suspicion.location)
-                && !(suspicion.plain && may.touches(suspicion.location))
-            {
+            if !may.conflicts(suspicion.location, suspicion.plain) {
                 return false;
             }
         }

@@ -340,7 +340,7 @@ impl<'f> Suspects<'f, '_> {
         let mut surveyed = false;
         for culprit in (0..self.frame.thread_count()).filter(|&c| c != first) {
             let may = &self.facts.futures[began.horizons[culprit].future as usize];
-            if !may.writes(access.place) && !(writes && may.touches(access.place)) {
+            if !may.conflicts(access.place, writes) {
                 continue;
             }
             let suspicion = Suspicion {
@@ -540,7 +540,7 @@ impl<'f> Suspects<'f, '_> {
             };
             for (other, horizon) in horizons.iter().enumerate() {
                 let future = &self.facts.futures[horizon.future as usize];
-                if other != thread && (future.writes(place) || writes && future.touches(place)) {
+                if other != thread && (future.conflicts(place, writes)) {
                     return false;
                 }
             }
