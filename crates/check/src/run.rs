@@ -258,6 +258,7 @@ pub fn event_at(
         line: place.line,
         column: place.column,
         issue: None,
+        order: None,
         rf: None,
         after: None,
         atomic: false,

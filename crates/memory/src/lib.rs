@@ -21,5 +21,6 @@ pub use sc::Sc;
 pub use thread::{Code, Local};
 pub use tso::Tso;
 pub use witness::{
-    Criterion, Edge, Event, EventKind, EventRef, Model, Pattern, PatternKind, RelationName, Witness,
+    Criterion, Edge, Event, EventKind, EventRef, Model, OrderName, Pattern, PatternKind,
+    RelationName, Witness,
 };

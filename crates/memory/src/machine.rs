@@ -266,9 +266,9 @@ pub struct Step {
     pub written: Option<Value>,
     /// Whether the instruction is inside an `atomic` block (its beginning and end are not).
     pub atomic: bool,
-    /// Under RA, with timestamps: the message that is read, or the one after which the new one is put.
+    /// Under RA with timestamps, and with graphs of C++20: the message that is read, or the one after which the new one is put.
     pub message: Option<u32>,
-    /// Under RA, with timestamps: the message that is made (or, inside a block, changed).
+    /// Under RA with timestamps, and with graphs of C++20: the message that is made (or, inside a block, changed).
     pub made: Option<u32>,
 }
 

@@ -1,5 +1,6 @@
 //! Witnesses: runs that show a violation, in the fixed JSON form.
 
+use palisade_lang::Order;
 use serde::{Deserialize, Serialize};
 
 /// A memory model.
@@ -69,16 +70,18 @@ impl Criterion {
 /// A run of the program and what is wrong with it.
 ///
 /// The run starts in the initial state. It lists every access to memory; local steps, errors that are not what the witness is about, the
-/// borders of `atomic` blocks and (but for RA, where they are events) fences may be left out. Which run shows what:
+/// borders of `atomic` blocks and (but for RA, C++20 and RC11, where they are events) fences may be left out. Which run shows what:
 ///
 /// | criterion | `model` | shown by |
 /// |---|---|---|
 /// | robust, TSO | `tso` | a cycle; the run ends with all buffers empty |
 /// | robust, RA | `ra` | a cycle, or the pattern `race` on a `nonatomic` location |
+/// | robust, C++20 or RC11 | `c20`, `rc11` | a cycle of the graph, or the pattern `race` |
+/// | observational | `c20`, `rc11` | a cycle without loads of stale values that are not used, or the pattern `race` |
 /// | persistent | `tso` | the pattern `fragile`; the run ends with all buffers empty |
 /// | trf | `sc`; `tso` where a block overtakes stores that it does not see | the pattern `triangular-race` |
-/// | drf | `sc` | the pattern `race` |
-/// | safe | `sc` or `tso` | the pattern `error` or `never` |
+/// | drf | `sc`, `c20`, `rc11` | the pattern `race` |
+/// | safe | the model | the pattern `error` or `never`; `race` but for `sc` and `tso` |
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Witness {
     /// The model whose rules the run follows.
@@ -130,16 +133,60 @@ pub struct Event {
     /// For `flush`: the event that issued the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<usize>,
-    /// Under RA, for `load` and `rmw`: where the value was read from.
+    /// Under RA, C++20 and RC11, for `load` and `rmw`: where the value was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rf: Option<EventRef>,
-    /// Under RA, for `store` and `rmw`: the predecessor in modification order at the moment of the step (later stores may come between).
+    /// Under RA, C++20 and RC11, for `store` and `rmw`: the predecessor in modification order at the moment of the step (later stores may come between).
     /// An `rmw` has the same in `rf`. A later store of the same block changes what the first one wrote, and has the same predecessor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<EventRef>,
+    /// Under C++20 and RC11, for accesses and fences: the order that counts. (Of a load's order that is the acquiring part, of a store's the releasing
+    /// one; a block is `acqrel` where it has stored.)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderName>,
     /// Whether the event is inside an `atomic` block. Consecutive events of a thread from its beginning to its end are one node of happens-before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub atomic: bool,
+}
+
+/// The order of an access or a fence, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum OrderName {
+    /// A plain access.
+    NonAtomic,
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+impl From<Order> for OrderName {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::NonAtomic => OrderName::NonAtomic,
+            Order::Relaxed => OrderName::Relaxed,
+            Order::Acquire => OrderName::Acquire,
+            Order::Release => OrderName::Release,
+            Order::AcqRel => OrderName::AcqRel,
+            Order::SeqCst => OrderName::SeqCst,
+        }
+    }
+}
+
+impl From<OrderName> for Order {
+    fn from(name: OrderName) -> Self {
+        match name {
+            OrderName::NonAtomic => Order::NonAtomic,
+            OrderName::Relaxed => Order::Relaxed,
+            OrderName::Acquire => Order::Acquire,
+            OrderName::Release => Order::Release,
+            OrderName::AcqRel => Order::AcqRel,
+            OrderName::SeqCst => Order::SeqCst,
+        }
+    }
 }
 
 /// The kinds of steps.
@@ -221,7 +268,8 @@ pub struct Pattern {
 #[serde(rename_all = "kebab-case")]
 pub enum PatternKind {
     /// `[a, b]`: accesses of different threads to the same location, one of them a write, not both of them locked (read-modify-writes or
-    /// inside a block). `b` is the last event. Both were enabled in the state before `a`, or would have been if `a`'s thread were not
+    /// inside a block). `b` is the last event. Under C++20 and RC11: accesses of the run's graph, one of them nonatomic, that happens-before does
+    /// not order. Otherwise both were enabled in the state before `a`, or would have been if `a`'s thread were not
     /// inside a block; `b` has the values that it would have there, or those that it has when it happens after `a` (and the rest of
     /// `a`'s block). Where `b` is inside a block, `a` is a load.
     Race,

@@ -201,6 +201,7 @@ mod tests {
                     line: 1,
                     column: 1,
                     issue: None,
+                    order: None,
                     rf: None,
                     after: None,
                     atomic: false,

@@ -35,6 +35,7 @@ fn event(thread: &str, kind: EventKind, location: &str, value: i64, line: u32) -
         line,
         column: 3,
         issue: None,
+        order: None,
         rf: None,
         after: None,
         atomic: false,

@@ -3,6 +3,7 @@
 //! - [`oracle`]: every criterion decided by its definition, with the plain machines of `palisade-memory`.
 //! - [`generate`]: random programs of wanted shapes; [`shrink`]: smaller ones that still show a mistake.
 //! - [`spin`]: what SPIN says about a program, where it is installed.
+//! - [`witness`]: violations that brute force finds, as witnesses.
 //! - [`x86`]: random litmus tests, and a plain interpreter of the processor.
 //! - [`compare`]: the one loop over random programs that every comparison with brute force uses.
 
@@ -10,6 +11,7 @@ pub mod generate;
 pub mod oracle;
 pub mod shrink;
 pub mod spin;
+pub mod witness;
 pub mod x86;
 
 pub use generate::{Shape, Sketch, random_sketch};

@@ -1,12 +1,14 @@
 //! What is known of C++20 and RC11 without a search: facts that brute force must show on random programs.
 
 use palisade_lang::{Op, Order, Program};
-use palisade_memory::Model;
 use palisade_memory::ra_accepts::blocks_end;
+use palisade_memory::{Criterion, Model, OrderName, Pattern, PatternKind, RelationName, Witness};
 use palisade_testkit::oracle::{
     c20_drf, c20_robust, c20_safe, ra_robust, rc11_robust, rc11_safe, sc_safe,
 };
-use palisade_testkit::{Shape, compare};
+use palisade_testkit::witness::c20_violation;
+use palisade_testkit::{Shape, compare, random_sketch};
+use palisade_validate::validate;
 
 #[test]
 fn enough_random_programs_are_robust_and_enough_are_not() {
@@ -132,4 +134,96 @@ fn the_same_states_without_seqcst_accesses() {
         |p| all(Model::C20)(p).map(|_| true),
         |p| Some(all(Model::C20)(p)? == all(Model::Rc11)(p)?),
     );
+}
+
+/// What brute force finds is a witness, and none for a program with the strongest orders, where that is robust.
+#[test]
+fn validation_accepts_what_brute_force_finds() {
+    let mut stronger_rejects = 0;
+    for model in [Model::C20, Model::Rc11] {
+        for seed in 70_000..71_000 {
+            let text = random_sketch(seed, &Shape::C20).to_string();
+            let program = palisade_testkit::program(&text);
+            let Some(mut witness) = c20_violation(&program, model) else {
+                continue;
+            };
+            if let Err(invalid) = validate(&program, &witness) {
+                panic!("seed {seed}: {invalid}\n{text}\n{witness:#?}");
+            }
+            let mut other = witness.clone();
+            other.criterion = Criterion::Persistent;
+            assert!(validate(&program, &other).is_err());
+            for event in &mut witness.events {
+                event.order = None;
+            }
+            let mut strong = program.clone();
+            for order in orders(&mut strong) {
+                *order = Order::SeqCst;
+            }
+            if c20_robust(&strong) == Some(true) {
+                stronger_rejects += 1;
+                assert!(validate(&strong, &witness).is_err(), "seed {seed}: {text}");
+            }
+        }
+    }
+    assert!(stronger_rejects > 100, "{stronger_rejects}");
+}
+
+#[test]
+fn witnesses_are_judged_by_the_definition() {
+    let text = "shared x, y;
+        thread a { x.store(1, release); let r = y.load(acquire); }
+        thread b { y.store(1, release); let r = x.load(acquire); }
+        never a@end && b@end && a.r == 0 && b.r == 0;";
+    let sb = palisade_testkit::program(text);
+    let good = c20_violation(&sb, Model::C20).expect("not robust");
+    assert_eq!(validate(&sb, &good), Ok(()));
+    let rejects = |change: &dyn Fn(&mut Witness)| {
+        let mut witness = good.clone();
+        change(&mut witness);
+        validate(&sb, &witness).expect_err("wrong").message
+    };
+    assert!(rejects(&|w| w.events[0].order = Some(OrderName::SeqCst)).contains("order"));
+    rejects(&|w| {
+        w.events.pop();
+    });
+    rejects(&|w| w.edges[0].relation = RelationName::Rf);
+    rejects(&|w| w.events[3].value = Some(1));
+    rejects(&|w| w.model = Model::Tso);
+    // The same run reaches what is forbidden, and no value is used but by the `never`.
+    let mut unsafe_run = good.clone();
+    unsafe_run.criterion = Criterion::Safe;
+    unsafe_run.cycle.clear();
+    unsafe_run.edges.clear();
+    unsafe_run.pattern = Some(Pattern {
+        kind: PatternKind::Never,
+        events: Vec::new(),
+        message: String::new(),
+    });
+    assert_eq!(validate(&sb, &unsafe_run), Ok(()));
+    let mut observed = good.clone();
+    observed.criterion = Criterion::Observational;
+    assert_eq!(validate(&sb, &observed), Ok(()));
+    let line = text.lines().count();
+    let without: Vec<&str> = text.lines().take(line - 1).collect();
+    let unused = palisade_testkit::program(&without.join("\n"));
+    assert_eq!(validate(&unused, &good), Ok(()));
+    assert!(
+        validate(&unused, &observed)
+            .expect_err("not used")
+            .message
+            .contains("not used")
+    );
+    // A branch on a copy of the value is a use.
+    let stale = &good.events[3].thread;
+    let (mine, theirs) = match stale.as_str() {
+        "a" => ("y.load(acquire); }", "x.load(acquire); }"),
+        _ => ("x.load(acquire); }", "y.load(acquire); }"),
+    };
+    let uses = |load: &str| {
+        let branch = load.replace("; }", "; let s = r + 1; if s == 1 { skip; } }");
+        palisade_testkit::program(&without.join("\n").replace(load, &branch))
+    };
+    assert_eq!(validate(&uses(mine), &observed), Ok(()));
+    assert!(validate(&uses(theirs), &observed).is_err());
 }

@@ -7,9 +7,11 @@
 //!
 //! [`states()`] follows a witness in the same way and shows the state after each step.
 
+mod c20;
 mod cycle;
 mod fragile;
 mod holds;
+mod observing;
 mod patterns;
 mod replay;
 pub mod states;
@@ -140,6 +142,7 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
             let machine = Ra::new(&meant).map_err(|refused| Invalid::new(refused.message))?;
             unsafe_run(&meant, witness, &machine, kind, Ra::newest, |_| true)
         }
+        (Model::C20 | Model::Rc11, ..) => c20::check(&program, witness),
         (model, criterion, _) => Err(Invalid::new(format!(
             "a run of {} with {} does not show that `{}` is violated",
             model.name(),

@@ -136,6 +136,7 @@ impl<'a> Story<'a> {
             line: place.line,
             column: place.column,
             issue: None,
+            order: None,
             rf: None,
             after: None,
             atomic,

@@ -6,7 +6,7 @@
 //! An `atomic` block is one event: the load that its first access makes, which becomes a read-modify-write at the block's first store.
 
 use super::definition::Relations;
-use super::graph::{EventId, Graph, event_order};
+use super::graph::{EventId, Graph, Write, event_order};
 use crate::Model;
 use crate::machine::{At, Machine, Step, StepKind, executed};
 use crate::ra_accepts::{Refused, block_refusal, order_and_default};
@@ -47,6 +47,8 @@ pub struct C20Graph<'p> {
     code: Code<'p>,
     initial: Vec<Value>,
     model: Model,
+    /// Whether each graph is judged when it is made.
+    judges: bool,
 }
 
 /// A state of [`C20Graph`].
@@ -74,7 +76,21 @@ impl<'p> C20Graph<'p> {
             code,
             initial,
             model,
+            judges: true,
         })
+    }
+
+    /// The same machine, but with steps to graphs that are not consistent too: for a run whose graph is judged at its end, which is enough.
+    pub fn without_judging(program: &'p Program, model: Model) -> Result<Self, Refused> {
+        let mut machine = Self::new(program, model)?;
+        machine.judges = false;
+        Ok(machine)
+    }
+
+    /// What stands for a write in [`Step::message`] and [`Step::made`]; 0 for an initialisation.
+    fn message(&self, write: Write) -> u32 {
+        let threads = self.code.instances.len() as u32;
+        write.map_or(0, |id| 1 + id.thread + id.index * threads)
     }
 
     /// Of each location the value that is last in modification order.
@@ -88,7 +104,14 @@ impl<'p> C20Graph<'p> {
     }
 
     /// The step that makes this state, if its graph is consistent; a race where it has one.
-    fn judged(&self, step: Step, mut next: State) -> Option<(Step, State)> {
+    fn judged(&self, step: Step, next: State) -> Option<(Step, State)> {
+        match self.judges {
+            true => self.judgement(step, next),
+            false => Some((step, next)),
+        }
+    }
+
+    fn judgement(&self, step: Step, mut next: State) -> Option<(Step, State)> {
         let relations = Relations::new(&next.graph);
         if !relations.are_consistent(&next.graph, self.model) {
             return None;
@@ -124,13 +147,17 @@ impl<'p> C20Graph<'p> {
     ) -> Vec<(Step, State)> {
         let satisfies =
             |value| condition.is_none_or(|(relation, right)| relation.holds(value, right));
-        let step = |value| at.step(StepKind::Load).access(location, Some(value), None);
+        let step = |value, from: Write| {
+            let mut step = at.step(StepKind::Load).access(location, Some(value), None);
+            step.message = Some(self.message(from));
+            step
+        };
         let graph = &at.state.graph;
         if let Some(id) = at.state.block {
             let value = self.block_value(graph, id);
             let next = || at.after(register.map(|r| (r, value)));
             return satisfies(value)
-                .then(|| (step(value), next()))
+                .then(|| (step(value, self.block_source(graph, id)), next()))
                 .into_iter()
                 .collect();
         }
@@ -143,7 +170,8 @@ impl<'p> C20Graph<'p> {
             }
             let next = at.after(register.map(|r| (r, value)));
             let next = self.reading(next, at, order, location, place);
-            steps.extend(self.judged(step(value), next));
+            let from = graph.write_at(location, place);
+            steps.extend(self.judged(step(value, from), next));
         }
         steps
     }
@@ -164,8 +192,10 @@ impl<'p> C20Graph<'p> {
     }
 
     fn store(&self, at: &At<'_, Self>, location: LocationId, value: Value) -> Vec<(Step, State)> {
-        let step = at.step(StepKind::Store).access(location, None, Some(value));
+        let mut step = at.step(StepKind::Store).access(location, None, Some(value));
         if let Some(id) = at.state.block {
+            step.message = Some(self.message(at.state.graph.event(id).rf.flatten()));
+            step.made = Some(self.message(Some(id)));
             let next = self.write_in_block(at.after(None), id, value);
             return self.judged(step, next).into_iter().collect();
         }
@@ -173,11 +203,25 @@ impl<'p> C20Graph<'p> {
         let mut steps = Vec::new();
         for place in self.places(&at.state.graph, location) {
             let mut next = at.after(None);
-            next.graph
+            let predecessor = next.graph.write_at(location, place);
+            let id = next
+                .graph
                 .write(at.thread, order, location, value, place + 1);
-            steps.extend(self.judged(step.clone(), next));
+            let mut step = step.clone();
+            step.message = Some(self.message(predecessor));
+            step.made = Some(self.message(Some(id)));
+            steps.extend(self.judged(step, next));
         }
         steps
+    }
+
+    /// The write whose value the block sees.
+    fn block_source(&self, graph: &Graph, id: EventId) -> Write {
+        let event = graph.event(id);
+        match event.is_write() {
+            true => Some(id),
+            false => event.rf.flatten(),
+        }
     }
 
     /// The value that the block sees: what it wrote, or else what it read.
@@ -217,6 +261,10 @@ impl<'p> C20Graph<'p> {
                 Some(id) => self.block_value(graph, id),
                 None => self.value_at(graph, location, place),
             };
+            let source = match at.state.block {
+                Some(id) => self.block_source(graph, id),
+                None => graph.write_at(location, place),
+            };
             let next = at.after(register.map(|r| (r, old)));
             match self.code.outcome(action, old) {
                 Outcome::Waits => {}
@@ -225,7 +273,7 @@ impl<'p> C20Graph<'p> {
                     let order = self.order(at, location, false);
                     let read = self.reading(next, at, order, location, place);
                     let step = at.step(StepKind::Load).access(location, Some(old), None);
-                    match self.judged(step, read) {
+                    match self.judgement(step, read) {
                         _ if at.state.block.is_some() => steps.push(at.stopped(error)),
                         Some(race) if race.1.raced => steps.push(race),
                         Some(_) => steps.push(at.stopped(error)),
@@ -233,7 +281,8 @@ impl<'p> C20Graph<'p> {
                     }
                 }
                 Outcome::Loads => {
-                    let step = at.step(StepKind::Load).access(location, Some(old), None);
+                    let mut step = at.step(StepKind::Load).access(location, Some(old), None);
+                    step.message = Some(self.message(source));
                     if at.state.block.is_some() {
                         steps.push((step, next));
                     } else {
@@ -243,11 +292,17 @@ impl<'p> C20Graph<'p> {
                     }
                 }
                 Outcome::Writes(new) => {
-                    let step = at
+                    let mut step = at
                         .step(StepKind::Rmw)
                         .access(location, Some(old), Some(new));
+                    step.message = Some(self.message(source));
                     let next = match at.state.block {
-                        Some(id) => self.write_in_block(next, id, new),
+                        Some(id) => {
+                            // What it reads may be what the block wrote: the message is the one before the block's.
+                            step.message = Some(self.message(graph.event(id).rf.flatten()));
+                            step.made = Some(self.message(Some(id)));
+                            self.write_in_block(next, id, new)
+                        }
                         None => {
                             let mut next = next;
                             let order = self.order(at, location, true);
@@ -255,6 +310,7 @@ impl<'p> C20Graph<'p> {
                                 .graph
                                 .update(at.thread, order, location, new, place + 1);
                             next.block = at.atomic.then_some(id);
+                            step.made = Some(self.message(Some(id)));
                             next
                         }
                     };

@@ -88,6 +88,7 @@ fn random_witness(random: &mut fastrand::Rng) -> Witness {
             line: random.u32(1..200),
             column: random.u32(1..40),
             issue: None,
+            order: None,
             rf: None,
             after: None,
             atomic: random.u32(0..8) == 0,
@@ -250,6 +251,7 @@ fn runs_of_no_step_and_of_very_many() {
     let load = Event {
         kind: EventKind::Load,
         issue: None,
+        order: None,
         rf: None,
         after: None,
         atomic: false,
