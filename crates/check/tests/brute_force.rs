@@ -299,3 +299,26 @@ fn a_block_may_miss_several_stores_at_once() {
         assert_eq!(found, Some(false));
     }
 }
+
+/// Where numbers grow without end, there is no answer, but what would lead to one.
+#[test]
+fn data_without_a_bound_is_named() {
+    let program = palisade_testkit::program(
+        "shared x, y; thread a { loop { x = x + 1; let r = y; } } thread b { loop { y = y + 1; let s = x; assert s < 1000000; } }",
+    );
+    for route in [Route::Dual, Route::Any] {
+        let options = Options {
+            route,
+            timeout: Some(std::time::Duration::from_millis(300)),
+            ..Options::new(Model::Tso, Criterion::Safe)
+        };
+        let control = Control {
+            cancel: &AtomicBool::new(false),
+            progress: &|_| {},
+        };
+        let Verdict::Unknown(reason) = check(&program, &options, &control).unwrap().verdict else {
+            panic!("there is no end of states");
+        };
+        assert!(reason.contains("`x` may hold any number") && reason.contains("--domain"));
+    }
+}

@@ -142,7 +142,22 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
             })
         }
     };
-    context.finish(answer)
+    let mut answer = context.finish(answer);
+    // Asked for a few states only, the reason is that they were few.
+    if let Verdict::Unknown(reason) = &mut answer.verdict
+        && options.most_states.is_none()
+        && let Some(unbounded) = palisade_lang::finite::unbounded(program)
+    {
+        let what = match unbounded.shared {
+            true => "the shared location",
+            false => "the register",
+        };
+        *reason += &format!(
+            "; {what} `{}` may hold any number, so that there may be no end of states: with a domain (`--domain 4`, say) every program is decided",
+            unbounded.name
+        );
+    }
+    answer
 }
 
 /// About how many states each way may look at in the second round; four times as many in each further one.

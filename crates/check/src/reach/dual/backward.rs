@@ -1,6 +1,7 @@
 //! The backward search: minimal configurations from which something that must not be can be reached.
 //!
-//! An element is a node of the [`Overview`] and a word for each thread; it stands for every configuration of that node whose words are at least these.
+//! An element is a node of the [`Overview`] and a word for each thread; it stands for every configuration of that node whose words are at least these, or
+//! become so when threads drop some of their oldest messages.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -69,8 +70,8 @@ pub(super) struct Thread {
 pub(super) struct Backward {
     pub words: Words,
     pub elements: Vec<Element>,
-    /// By node and own messages: only those are comparable.
-    buckets: FxHashMap<Box<[u32]>, Vec<u32>>,
+    /// By node: only those are comparable.
+    buckets: FxHashMap<u32, Vec<u32>>,
     /// The smallest first: it may be below others.
     queue: BinaryHeap<Reverse<(u32, u32)>>,
     reached: Option<u32>,
@@ -148,9 +149,6 @@ impl Backward {
 
     /// Adds an element, unless a smaller one is known.
     fn add(&mut self, overview: &Overview, node: u32, words: Box<[WordId]>, next: Next) {
-        let key: Box<[u32]> = std::iter::once(node)
-            .chain(words.iter().map(|&word| self.words.own(word)))
-            .collect();
         let Backward {
             words: table,
             elements,
@@ -160,7 +158,7 @@ impl Backward {
         let is_below = |a: &[WordId], b: &[WordId]| {
             (a.iter().zip(b)).all(|(&smaller, &greater)| table.is_below(smaller, greater))
         };
-        let bucket = buckets.entry(key).or_default();
+        let bucket = buckets.entry(node).or_default();
         if (bucket.iter()).any(|&known| is_below(&elements[known as usize].words, &words)) {
             return;
         }
@@ -364,7 +362,7 @@ impl Backward {
         }
         for group in &frame.groups {
             let members = &mut threads[group[0]..group[0] + group.len()];
-            members.sort_by_key(|t| (t.local, self.words.own(t.word), t.word));
+            members.sort_by_key(|t| (t.local, self.words.own_count(t.word), t.word));
         }
         for (component, thread) in threads.iter().enumerate() {
             debug_assert_eq!(thread.local, row[component]);

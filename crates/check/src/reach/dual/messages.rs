@@ -66,8 +66,8 @@ pub(super) const EMPTY: WordId = 0;
 pub(super) struct Words {
     words: Vec<Rc<[Message]>>,
     ids: FxHashMap<Rc<[Message]>, WordId>,
-    /// The own messages of each word, as a word.
-    own: Vec<WordId>,
+    /// How many own messages each word has.
+    own: Vec<u32>,
 }
 
 impl Default for Words {
@@ -76,7 +76,7 @@ impl Default for Words {
         Words {
             words: vec![empty.clone()],
             ids: [(empty, EMPTY)].into_iter().collect(),
-            own: vec![EMPTY],
+            own: vec![0],
         }
     }
 }
@@ -94,8 +94,8 @@ impl Words {
         self.words.len()
     }
 
-    /// The own messages of a word: words are comparable only where they have the same.
-    pub fn own(&self, word: WordId) -> WordId {
+    /// How many own messages a word has.
+    pub fn own_count(&self, word: WordId) -> u32 {
         self.own[word as usize]
     }
 
@@ -103,26 +103,31 @@ impl Words {
         if let Some(&id) = self.ids.get(word) {
             return id;
         }
-        let own: Vec<Message> = word.iter().copied().filter(|m| m.is_own()).collect();
-        let own = (own.len() < word.len()).then(|| self.intern(&own));
+        let own = word.iter().filter(|m| m.is_own()).count() as u32;
         let id = self.words.len() as WordId;
         let word: Rc<[Message]> = word.into();
         self.words.push(word.clone());
-        self.own.push(own.unwrap_or(id));
+        self.own.push(own);
         self.ids.insert(word, id);
         id
     }
 
-    /// Whether one word is at most another: the own messages are the same, and the plain ones between them are among the other's, in the same order.
+    /// Whether one word is at most another: without some of the oldest messages, the other one has the same own messages, and the plain ones between them are
+    /// among the other's, in the same order.
     pub fn is_below(&self, smaller: WordId, greater: WordId) -> bool {
-        if smaller == greater {
+        if smaller == greater || smaller == EMPTY {
             return true;
         }
-        if self.own(smaller) != self.own(greater) {
+        let (own, own_of_greater) = (self.own_count(smaller), self.own_count(greater));
+        if own > own_of_greater || self.len_of(smaller) > self.len_of(greater) {
             return false;
         }
-        // Each own message is there once, so it can only be matched with itself.
         let mut rest = self.words[greater as usize].iter();
+        // What stands behind all own messages that are too many.
+        for _ in own..own_of_greater {
+            rest.find(|message| message.is_own());
+        }
+        // As many own messages are left as there must be, each of them once: so each is matched with itself.
         let mut smaller = self.words[smaller as usize].iter();
         smaller.all(|message| rest.any(|other| other == message))
     }
@@ -237,9 +242,12 @@ mod tests {
         assert!(words.is_below(between, more));
         assert!(!words.is_below(more, between));
         assert!(!words.is_below(between, elsewhere));
-        assert!(!words.is_below(without, more));
+        assert!(!words.is_below(elsewhere, between));
         assert!(words.is_below(EMPTY, without));
-        assert!(!words.is_below(EMPTY, elsewhere));
+        // The oldest messages can be dropped, own ones too.
+        assert!(words.is_below(without, more));
+        assert!(!words.is_below(without, between));
+        assert!(words.is_below(EMPTY, elsewhere));
     }
 
     #[test]

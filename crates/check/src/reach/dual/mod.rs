@@ -44,7 +44,7 @@ impl<'p> Dual<'p> {
     pub fn new(context: &Context<'p, '_>) -> Self {
         let frame = Frame::new(context.program, &context.options.reductions);
         Dual {
-            overview: Overview::new(&frame),
+            overview: Overview::new(&frame, true),
             frame,
             backward: None,
             counted: (0, 0),

@@ -3,11 +3,12 @@
 //! A node is control, registers and memory, as a row of the [`Frame`]. Each thread of a node has one set of messages, joined over all ways that lead
 //! there, so there are as few nodes as states without buffers. The walk knows more runs than there are; what it does not see does not exist.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
 
 use palisade_lang::{LocationId, Order};
-use palisade_threads::{ActionKind, Effect, LocalId, View};
+use palisade_threads::{ActionKind, Effect, Footprint, LocalId, View};
 use rustc_hash::FxHashMap;
 
 use super::messages::{Message, Messages, NONE, SetId, Sets};
@@ -71,10 +72,18 @@ pub(super) struct Overview {
     ids: FxHashMap<Rc<[u32]>, u32>,
     /// For each node and component, what the thread's buffer may hold.
     held: Vec<Box<[SetId]>>,
+    /// For each node and component, what memory offers to the thread.
+    offered: Vec<Box<[SetId]>>,
     /// The thread that is inside `atomic`.
     holders: Vec<Option<usize>>,
-    /// Nodes whose sets have changed.
-    work: Vec<u32>,
+    /// Whether messages that a thread will not read any more are left out.
+    only_needed: bool,
+    /// What a thread may hold behind a step, by what it may hold before it.
+    behind: FxHashMap<(SetId, Kind), SetId>,
+    /// What a thread may hold of a set, by its code and where it is.
+    needed: FxHashMap<(SetId, u32, u32), SetId>,
+    /// Nodes whose sets have changed, in turn.
+    work: VecDeque<u32>,
     waiting: Vec<bool>,
     pub initial: Vec<u32>,
     pub goals: Vec<(u32, Goal)>,
@@ -87,15 +96,18 @@ pub(super) struct Overview {
 }
 
 impl Overview {
-    /// Begins with the states at the beginning.
-    pub fn new(frame: &Frame<'_>) -> Self {
-        let mut overview = Overview::default();
+    /// Begins with the states at the beginning. `only_needed`: messages that a thread will not read any more are left out.
+    pub fn new(frame: &Frame<'_>, only_needed: bool) -> Self {
+        let mut overview = Overview {
+            only_needed,
+            ..Overview::default()
+        };
         let mut view = frame.threads.view();
         for row in frame.initial_rows(&mut view) {
             let node = overview.enter(frame, &mut view, &row);
             overview.initial.push(node);
             let nothing = vec![NONE; frame.thread_count()];
-            overview.join(frame, node, &nothing);
+            overview.join(frame, &mut view, node, &nothing);
         }
         overview
     }
@@ -152,7 +164,7 @@ impl Overview {
             {
                 return Err(why);
             }
-            let Some(node) = self.work.pop() else {
+            let Some(node) = self.work.pop_front() else {
                 return self.collect_edges(frame, &mut view, stop);
             };
             self.steps += 1;
@@ -160,7 +172,7 @@ impl Overview {
             for step in self.moves(frame, &mut view, node) {
                 let to = self.enter(frame, &mut view, &step.row);
                 let sets = self.sets_after(frame, node, &step);
-                self.join(frame, to, &sets);
+                self.join(frame, &mut view, to, &sets);
             }
         }
         Ok(())
@@ -215,6 +227,8 @@ impl Overview {
         self.ids.insert(row.clone(), node);
         let holder = frame.atomic_thread(view, &row);
         self.holders.push(holder);
+        let offered = self.offers(frame, view, &row, holder);
+        self.offered.push(offered);
         // No thread holds anything yet, which is less than the empty set: the first look at the node is still to come.
         self.held.push(Box::new([]));
         self.waiting.push(false);
@@ -268,27 +282,67 @@ impl Overview {
         }
     }
 
+    /// What memory offers to each thread.
+    fn offers(
+        &mut self,
+        frame: &Frame<'_>,
+        view: &mut View<'_>,
+        row: &[u32],
+        holder: Option<usize>,
+    ) -> Box<[SetId]> {
+        // While a thread is inside `atomic`, no other thread looks at memory.
+        if holder.is_some() {
+            return vec![NONE; frame.thread_count()].into();
+        }
+        let locations = 0..frame.program().locations.len() as u32;
+        let messages: Vec<Message> = locations
+            .map(LocationId)
+            .map(|l| self.messages.of(l, row[frame.component(l)]))
+            .collect();
+        let all = self.sets.of(messages);
+        (0..frame.thread_count())
+            .map(|component| self.only_needed(frame, view, row, component, all))
+            .collect()
+    }
+
+    /// The messages of a set that a thread may still read, and its own ones.
+    fn only_needed(
+        &mut self,
+        frame: &Frame<'_>,
+        view: &mut View<'_>,
+        row: &[u32],
+        component: usize,
+        set: SetId,
+    ) -> SetId {
+        if !self.only_needed || set == NONE {
+            return set;
+        }
+        let (code, local) = (frame.codes[component], row[component]);
+        let key = (set, code as u32, local);
+        if let Some(&known) = self.needed.get(&key) {
+            return known;
+        }
+        let reads = view.future_footprint(code, LocalId(local)).reads;
+        let Overview { sets, messages, .. } = self;
+        let left = sets.filter(set, |m| {
+            m.is_own() || reads & Footprint::bit(messages.location(m)) != 0
+        });
+        self.needed.insert(key, left);
+        left
+    }
+
     /// Adds to what the threads of a node may hold.
-    fn join(&mut self, frame: &Frame<'_>, node: u32, sets: &[SetId]) {
+    fn join(&mut self, frame: &Frame<'_>, view: &mut View<'_>, node: u32, sets: &[SetId]) {
         let at = node as usize;
         let row = self.rows[at].clone();
-        let gets = match self.holders[at] {
-            // While a thread is inside `atomic`, no other thread looks at memory.
-            Some(_) => NONE,
-            None => {
-                let locations = 0..frame.program().locations.len() as u32;
-                let messages: Vec<Message> = locations
-                    .map(LocationId)
-                    .map(|l| self.messages.of(l, row[frame.component(l)]))
-                    .collect();
-                self.sets.of(messages)
-            }
-        };
         let known = std::mem::take(&mut self.held[at]);
         let joined: Box<[SetId]> = (sets.iter().enumerate())
             .map(|(component, &set)| {
-                let set = self.sets.union(set, gets);
-                let before = known.get(component).copied().unwrap_or(NONE);
+                let set = self.only_needed(frame, view, &row, component, set);
+                let before = match known.get(component) {
+                    Some(&before) => before,
+                    None => self.offered[at][component],
+                };
                 self.sets.union(before, set)
             })
             .collect();
@@ -296,7 +350,7 @@ impl Overview {
         self.held[at] = joined;
         if changed && !self.waiting[at] {
             self.waiting[at] = true;
-            self.work.push(node);
+            self.work.push_back(node);
         }
     }
 
@@ -333,8 +387,11 @@ impl Overview {
 
     /// What the thread that moves may hold behind its step.
     fn mover_after(&mut self, held: SetId, kind: Kind) -> SetId {
+        if let Some(&known) = self.behind.get(&(held, kind)) {
+            return known;
+        }
         let Overview { sets, messages, .. } = self;
-        match kind {
+        let behind = match kind {
             Kind::Ignores => held,
             Kind::NeedsEmpty => NONE,
             Kind::Reads(read) => {
@@ -352,7 +409,9 @@ impl Overview {
                 let written = sets.of([written]);
                 sets.union(rest, written)
             }
-        }
+        };
+        self.behind.insert((held, kind), behind);
+        behind
     }
 
     /// The values that a load may find, as messages.
