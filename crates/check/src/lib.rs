@@ -8,6 +8,7 @@ pub mod checkpoint;
 pub mod counted;
 mod drf;
 mod errors;
+mod graphs;
 mod harm;
 mod persistent;
 mod ra;
@@ -19,6 +20,7 @@ mod search;
 pub mod state;
 mod tso;
 mod verdict;
+mod weak;
 mod weave;
 
 pub use certificate::{CERTIFIED, NoCertificate, certificate};
@@ -91,8 +93,14 @@ pub const QUESTIONS: &[(Model, Criterion)] = &[
     (Model::Tso, Criterion::Persistent),
     (Model::Tso, Criterion::Safe),
     (Model::Ra, Criterion::Robust),
+    (Model::Ra, Criterion::Drf),
     (Model::Ra, Criterion::Safe),
     (Model::C20, Criterion::Robust),
+    (Model::C20, Criterion::Drf),
+    (Model::C20, Criterion::Safe),
+    (Model::Rc11, Criterion::Robust),
+    (Model::Rc11, Criterion::Drf),
+    (Model::Rc11, Criterion::Safe),
 ];
 
 /// Decides `options.criterion` under `options.model` for `program`, whose number of threads must be known (`palisade-param` needs not).
@@ -137,8 +145,15 @@ fn decide(program: &Program, options: &Options, control: &Control<'_>) -> Result
         (Model::Tso, Criterion::Safe) => Ok(reach::check(program, options, control)),
         (Model::Tso, Criterion::Trf) => Ok(tso::trf::check(program, options, control)),
         (Model::Tso, Criterion::Robust) => Ok(tso::robust::check(program, options, control)),
-        (Model::Ra | Model::C20, Criterion::Robust) => ra::robust(program, options, control),
-        (Model::Ra, Criterion::Safe) => ra::safe(program, options, control),
+        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Robust) => {
+            weak::robust(program, options, control)
+        }
+        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Safe) => {
+            weak::safe(program, options, control)
+        }
+        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Drf) => {
+            weak::drf(program, options, control)
+        }
         (model, criterion) => Err(Refusal {
             message: format!(
                 "`{}` under `{}` cannot be decided yet",

@@ -2,7 +2,7 @@
 
 use palisade_check::{Control, Criterion, Model, Options, Progress, Reductions, Verdict, check};
 use palisade_lang::Program;
-use palisade_testkit::oracle::c20_robust;
+use palisade_testkit::oracle::{c20_drf, c20_robust, c20_safe, rc11_drf, rc11_robust, rc11_safe};
 use palisade_testkit::{Shape, compare, program};
 use std::sync::atomic::AtomicBool;
 
@@ -11,12 +11,20 @@ fn is_robust_with(program: &Program, reductions: Reductions) -> Option<bool> {
         reductions,
         ..Options::new(Model::C20, Criterion::Robust)
     };
+    holds(program, &options)
+}
+
+fn ask(model: Model, criterion: Criterion) -> impl Fn(&Program) -> Option<bool> {
+    move |program| holds(program, &Options::new(model, criterion))
+}
+
+fn holds(program: &Program, options: &Options) -> Option<bool> {
     let cancel = AtomicBool::new(false);
     let control = Control {
         cancel: &cancel,
         progress: &|_: &Progress| {},
     };
-    let answer = check(program, &options, &control).ok()?;
+    let answer = check(program, options, &control).ok()?;
     match answer.verdict {
         Verdict::Holds => Some(true),
         Verdict::Violated => {
@@ -205,4 +213,51 @@ fn each_reduction_alone_agrees_with_brute_force() {
             is_robust_with(p, reductions)
         });
     }
+}
+
+#[test]
+fn safe_agrees_with_brute_force() {
+    for (first, model, oracle) in [
+        (
+            200_000,
+            Model::C20,
+            c20_safe as fn(&Program) -> Option<bool>,
+        ),
+        (300_000, Model::Rc11, rc11_safe),
+    ] {
+        let shape = Shape {
+            properties: true,
+            ..Shape::C20
+        };
+        let compared = compare(
+            &shape,
+            first..first + 2_000,
+            oracle,
+            ask(model, Criterion::Safe),
+        );
+        assert!(compared.violated * 20 >= compared.programs, "{compared:?}");
+    }
+}
+
+#[test]
+fn drf_agrees_with_brute_force() {
+    for (first, model, oracle) in [
+        (400_000, Model::C20, c20_drf as fn(&Program) -> Option<bool>),
+        (500_000, Model::Rc11, rc11_drf),
+    ] {
+        compare(
+            &Shape::C20,
+            first..first + 1_500,
+            oracle,
+            ask(model, Criterion::Drf),
+        );
+    }
+}
+
+#[test]
+fn rc11_agrees_with_brute_force() {
+    let robust = ask(Model::Rc11, Criterion::Robust);
+    let without_sc = compare(&Shape::RC11, 600_000..620_200, rc11_robust, &robust);
+    assert!(without_sc.programs >= 20_000, "{without_sc:?}");
+    compare(&Shape::C20, 700_000..702_000, rc11_robust, &robust);
 }

@@ -16,15 +16,14 @@ pub(crate) mod sets;
 pub(crate) mod step;
 mod suspects;
 pub(crate) mod unreduced;
-mod witness;
+pub(crate) mod witness;
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use palisade_explore::Space;
-use palisade_lang::never::{Deadlock, mentions_of_deadlock};
-use palisade_lang::{Copies, Program, Span, Thread, ThreadId};
-use palisade_memory::ra_accepts::{blocks_end, refusal, with_seqcst_fences};
+use palisade_lang::{Copies, Op, Order, Program, Span, Thread, ThreadId};
+use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
 use palisade_memory::witness::InitialName;
 use palisade_memory::{EventKind, EventRef, Witness};
 use palisade_threads::View;
@@ -32,19 +31,15 @@ use rustc_hash::FxHashMap;
 
 use crate::search::search;
 use crate::state::Frame;
-use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
+use crate::{Answer, Control, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
 use blocks::Blocks;
 use facts::{Facts, Fences};
 use scm::search::{End, Search};
-use suspects::Suspects;
+use suspects::{Suspects, Wanted};
 use witness::Replay;
 
 /// Said where orders were read as fences.
 const SEQCST_NOTE: &str = "every `seqcst` access was read as fence, access, fence";
-
-/// Said where a race is what is not safe.
-const RACE_NOTE: &str =
-    "a race on `nonatomic` data has no meaning: whatever follows it may go wrong";
 
 /// Room for so many slots at first; it doubles when that is not enough.
 const FIRST_SLOTS: usize = 8;
@@ -53,11 +48,46 @@ const FIRST_SLOTS: usize = 8;
 pub(crate) const TOO_MANY_LOCATIONS: &str =
     "what has to be kept of so many locations in each state takes more memory than there is";
 
-/// Decides `robust` under RA.
+/// Decides `robust` under RA and C++20, and under RC11 without seq_cst accesses.
 pub(crate) fn robust(
     program: &Program,
     options: &Options,
     control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    stale_or_racing(program, options, control, Wanted::StaleOrRacing)
+}
+
+/// Whether no SC run has a data race by happens-before of the model.
+pub(crate) fn races(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    if !has_nonatomic_accesses(program) {
+        check_meaning(program, options)?;
+        return Ok(Answer::dismissed(1, Duration::ZERO));
+    }
+    stale_or_racing(program, options, control, Wanted::Racing)
+}
+
+/// Whether some access of the program is nonatomic.
+pub(crate) fn has_nonatomic_accesses(program: &Program) -> bool {
+    let threads = program.threads.iter();
+    let mut ops = threads.flat_map(|t| &t.transitions).map(|t| &t.op);
+    program.locations.iter().any(|l| l.nonatomic)
+        || ops.any(|op| {
+            matches!(
+                op,
+                Op::Load { order, .. } | Op::Store { order, .. } if *order == Order::NonAtomic
+            )
+        })
+}
+
+fn stale_or_racing(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    wanted: Wanted,
 ) -> Result<Answer, Refusal> {
     let accepted = check_meaning(program, options)?;
     let (plain, origins) = prepared(&accepted, options.reductions.symmetry);
@@ -74,9 +104,11 @@ pub(crate) fn robust(
         original: &accepted,
         origins: &origins,
     };
-    let mut answer = match options.reductions.suspects || fences == Fences::Fences {
+    let one_at_a_time =
+        options.reductions.suspects || fences == Fences::Fences || wanted == Wanted::Racing;
+    let mut answer = match one_at_a_time {
         true => {
-            let space = Suspects::new(&frame, &facts, options.reductions);
+            let space = Suspects::new(&frame, &facts, options.reductions, wanted);
             question.one_at_a_time(&space, options, control)
         }
         false => question.with_all_monitors(options, control),
@@ -86,7 +118,7 @@ pub(crate) fn robust(
         // All that was found lies behind a race. Where every order is explored, the race comes first.
         let mut every_order = options.clone();
         every_order.reductions.partial_order = false;
-        return robust(program, &every_order, control);
+        return stale_or_racing(program, &every_order, control, wanted);
     }
     debug_assert!(!unshown, "a violation without a witness");
     if options.seqcst_as_fences {
@@ -203,91 +235,8 @@ impl<'a> Question<'a, '_> {
     }
 }
 
-/// Decides `safe` under RA: a robust program does under RA what it does under SC; of others all runs are looked at, as far as that gets.
-pub(crate) fn safe(
-    program: &Program,
-    options: &Options,
-    control: &Control<'_>,
-) -> Result<Answer, Refusal> {
-    let start = Instant::now();
-    // Fences change nothing under SC; only the search for stale accesses sees them.
-    let question = |model, criterion| Options {
-        model,
-        criterion,
-        timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
-        ..options.clone()
-    };
-    // Who waits in a deadlock of SC may go on under RA, with an old value: what such a `never` says is not asked of SC.
-    let deadlock = mentions_of_deadlock(program);
-    let mut same_meaning = program.clone();
-    same_meaning
-        .nevers
-        .retain(|never| never.deadlock() == Deadlock::Nowhere);
-    let asked_of_sc = question(Model::Sc, Criterion::Safe);
-    let mut under_sc = crate::safe::check(&same_meaning, &asked_of_sc, control);
-    if under_sc.verdict == Verdict::Violated {
-        // A program that has no meaning under RA has no verdict either.
-        check_meaning(program, options)?;
-        under_sc
-            .notes
-            .push("the run that shows it is possible under SC already".to_owned());
-        for witness in &mut under_sc.witnesses {
-            sc_run_of_ra(witness);
-            runs::end_at_race(program, witness);
-        }
-        return Ok(under_sc);
-    }
-    let robust = robust(program, &question(Model::Ra, Criterion::Robust), control)?;
-    let mut total = under_sc.stats;
-    total.add(&robust.stats);
-    let same_states = blocks_end(program);
-    let mut settled = same_states && deadlock == Deadlock::Nowhere;
-    if robust.verdict == Verdict::Holds && same_states && deadlock == Deadlock::Needed {
-        // In a deadlock of RA nobody could go on under SC either.
-        let all = crate::safe::check(program, &question(Model::Sc, Criterion::Safe), control);
-        total.add(&all.stats);
-        settled = all.verdict == Verdict::Holds;
-    }
-    let race = robust.witnesses.iter().any(|w| w.pattern.is_some());
-    let mut answer = match (&robust.verdict, under_sc.verdict) {
-        (Verdict::Violated, _) if race => {
-            let mut raced = robust;
-            raced.notes.push(RACE_NOTE.to_owned());
-            for witness in &mut raced.witnesses {
-                witness.criterion = Criterion::Safe;
-            }
-            raced
-        }
-        (Verdict::Unknown(_), _) => robust,
-        (Verdict::Holds, Verdict::Unknown(why)) => Answer {
-            verdict: Verdict::Unknown(why),
-            ..robust
-        },
-        (Verdict::Holds, _) if settled => {
-            let mut answer = robust;
-            answer.notes.push(
-                "the program is robust: under RA it does what it does under SC, and there it is safe"
-                    .to_owned(),
-            );
-            answer
-        }
-        (Verdict::Holds | Verdict::Violated, _) => {
-            let accepted = check_meaning(program, options)?;
-            let mut answer = runs::check(&accepted, &question(Model::Ra, Criterion::Safe), control);
-            total.add(&answer.stats);
-            if options.seqcst_as_fences {
-                answer.notes.push(SEQCST_NOTE.to_owned());
-            }
-            answer
-        }
-    };
-    total.wall = start.elapsed();
-    answer.stats = total;
-    Ok(answer)
-}
-
-/// A run of SC is one of RA in which everything is read from, and stored after, the newest store.
-fn sc_run_of_ra(witness: &mut Witness) {
+/// A run of SC is one of the model in which everything is read from, and stored after, the newest store.
+pub(crate) fn sc_run_of(witness: &mut Witness, model: Model) {
     let mut newest: FxHashMap<String, EventRef> = FxHashMap::default();
     // What the store of the block that is under way stands behind: further stores of it change that one.
     let mut behind_block = None;
@@ -313,7 +262,7 @@ fn sc_run_of_ra(witness: &mut Witness) {
             newest.insert(location.clone(), EventRef::Event(index));
         }
     }
-    witness.model = Model::Ra;
+    witness.model = model;
 }
 
 /// The program with its orders read as the options say, if it has a meaning under RA.

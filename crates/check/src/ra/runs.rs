@@ -7,9 +7,7 @@
 use std::cmp::Ordering;
 
 use palisade_explore::{Finding, Space, Successors};
-use palisade_lang::{
-    Location, LocationId, Op, Order, PointId, Program, ProgramError, Thread, Value,
-};
+use palisade_lang::{Op, Order, PointId, Program, ProgramError, Thread, Value};
 use palisade_memory::witness::InitialName;
 use palisade_memory::{Event, EventKind, EventRef, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, Effect, Footprint, LocalId, Status, View};
@@ -33,6 +31,17 @@ const MOST_STATES: u64 = 30_000;
 
 /// Looks at all runs of a program under RA, as far as it gets.
 pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
+    follow(program, options, control, true)
+}
+
+/// The same, for data races alone.
+pub(crate) fn races(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
+    let mut stated_nothing = program.clone();
+    stated_nothing.nevers.clear();
+    follow(&stated_nothing, options, control, false)
+}
+
+fn follow(program: &Program, options: &Options, control: &Control<'_>, errors: bool) -> Answer {
     let reductions = Reductions {
         symmetry: false,
         ..options.reductions
@@ -42,6 +51,7 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
         frame: &frame,
         pool: Pool::default(),
         forgets: true,
+        errors,
     };
     let endless = program.threads.iter().any(writes_in_a_loop);
     let most = most_states(endless, options);
@@ -80,6 +90,7 @@ pub(crate) fn states(
         frame: &frame,
         pool: Pool::default(),
         forgets: false,
+        errors: true,
     };
     let endless = program.threads.iter().any(writes_in_a_loop);
     let most = most_states(endless, options);
@@ -124,6 +135,8 @@ struct RaSpace<'f, 'p> {
     pool: Pool,
     /// Whether what makes no difference is forgotten.
     forgets: bool,
+    /// Whether an error of the program is something to be found.
+    errors: bool,
 }
 
 struct RaWorker<'t> {
@@ -437,7 +450,15 @@ impl<'f> Space for RaSpace<'f, '_> {
                     };
                     let instruction = (code as u64) << 32 | u64::from(taken.transition);
                     match turn {
-                        Turn::Error(_) => out.report_step(label(), ERROR | instruction),
+                        Turn::Error(_) if self.errors => {
+                            out.report_step(label(), ERROR | instruction);
+                        }
+                        Turn::Error(_) => {
+                            next.clear();
+                            next.extend_from_slice(row);
+                            next[instance] = view.stopped(code).0;
+                            out.push(label(), next);
+                        }
                         Turn::Race { .. } => out.report_step(label(), RACE | instruction),
                         Turn::Step { read, messages, .. } => {
                             let nexts = view.resume(code, local, action, read.unwrap_or(0));
@@ -474,53 +495,6 @@ impl<'f> Space for RaSpace<'f, '_> {
         let component = self.component();
         let by_frame = self.frame.compare(a, b);
         by_frame.then_with(|| self.pool.compare(a[component], b[component]))
-    }
-}
-
-/// A run under SC may have a race under RA, behind which nothing has a meaning: then the race is what is wrong.
-pub(crate) fn end_at_race(program: &Program, witness: &mut Witness) {
-    if !program.locations.iter().any(|l| l.nonatomic) {
-        return;
-    }
-    let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
-    let values = vec![0; program.locations.len()];
-    let mut messages = Messages::initial(&values, names.len());
-    let mut newest_store = vec![None; values.len()];
-    for (index, event) in witness.events.iter().enumerate() {
-        let Some(thread) = names.iter().position(|name| *name == event.thread) else {
-            return;
-        };
-        if event.kind == EventKind::Fence {
-            messages.fence(thread);
-        }
-        let named = |l: &Location| Some(&l.name) == event.location.as_ref();
-        let Some(place) = program.locations.iter().position(named) else {
-            continue;
-        };
-        let location = LocationId(place as u32);
-        let nonatomic = program.location(location).nonatomic;
-        if nonatomic && !messages.knows_newest(thread, location) {
-            witness.pattern = Some(Pattern {
-                kind: PatternKind::Race,
-                events: newest_store[place].into_iter().chain([index]).collect(),
-                message: race_in_words(event),
-            });
-            witness.events.truncate(index + 1);
-            let last = &mut witness.events[index];
-            (last.rf, last.after) = (None, None);
-            if last.kind == EventKind::Load {
-                last.value = None;
-            }
-            return;
-        }
-        let newest = messages.count(location) - 1;
-        if event.kind != EventKind::Store {
-            messages.read(thread, location, newest, nonatomic);
-        }
-        if event.kind != EventKind::Load {
-            messages.write(thread, location, newest, 0, false, false);
-            newest_store[place] = Some(index);
-        }
     }
 }
 

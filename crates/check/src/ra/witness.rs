@@ -252,56 +252,6 @@ impl<'a> Story<'a> {
         (read, write_event.unwrap_or(read))
     }
 
-    /// A shortest cycle of `po ∪ rf ∪ mo ∪ fr` through the last event of a thread.
-    fn cycle(&self, thread: usize) -> Option<(Vec<usize>, Vec<Edge>)> {
-        let relations = Relations::new(&self.graph);
-        let last = relations
-            .ids
-            .iter()
-            .rposition(|id| id.thread as usize == thread)?;
-        let mut came: Vec<Option<(usize, Edge)>> = vec![None; relations.ids.len()];
-        let mut queue = VecDeque::from([last]);
-        while let Some(node) = queue.pop_front() {
-            let (read, write) = self.events_of(relations.ids[node]);
-            for (name, relation, from) in [
-                (RelationName::Po, &relations.po, write),
-                (RelationName::Co, &relations.mo, write),
-                (RelationName::Rf, &relations.rf, write),
-                (RelationName::Fr, &relations.fr, read),
-            ] {
-                for to in relation.after(node) {
-                    if came[to].is_some() {
-                        continue;
-                    }
-                    let (its_read, its_write) = self.events_of(relations.ids[to]);
-                    let edge = Edge {
-                        from,
-                        to: match name {
-                            RelationName::Po | RelationName::Rf => its_read,
-                            _ => its_write,
-                        },
-                        relation: name,
-                    };
-                    came[to] = Some((node, edge));
-                    queue.push_back(to);
-                }
-            }
-        }
-        let mut edges = Vec::new();
-        let mut at = last;
-        loop {
-            let (before, edge) = came[at]?;
-            edges.push(edge);
-            at = before;
-            if at == last {
-                break;
-            }
-        }
-        edges.reverse();
-        let cycle = edges.iter().map(|edge| edge.from).collect();
-        Some((cycle, edges))
-    }
-
     /// A race of the last event of a thread, as events.
     fn race(&self, thread: usize) -> Option<[usize; 2]> {
         let index = self.graph.events[thread].len().checked_sub(1)? as u32;
@@ -321,6 +271,58 @@ impl<'a> Story<'a> {
         let other = if a == last { b } else { a };
         Some([self.events_of(other).0, self.events_of(last).0])
     }
+}
+
+/// A shortest cycle of `po ∪ rf ∪ mo ∪ fr` through the last event of a thread, as events of a witness: `events_of` says which of them reads and which writes.
+pub(crate) fn cycle_through(
+    graph: &Graph,
+    thread: usize,
+    events_of: impl Fn(EventId) -> (usize, usize),
+) -> Option<(Vec<usize>, Vec<Edge>)> {
+    let relations = Relations::new(graph);
+    let is_last = |id: &EventId| id.thread as usize == thread;
+    let last = relations.ids.iter().rposition(is_last)?;
+    let mut came: Vec<Option<(usize, Edge)>> = vec![None; relations.ids.len()];
+    let mut queue = VecDeque::from([last]);
+    while let Some(node) = queue.pop_front() {
+        let (read, write) = events_of(relations.ids[node]);
+        for (name, relation, from) in [
+            (RelationName::Po, &relations.po, write),
+            (RelationName::Co, &relations.mo, write),
+            (RelationName::Rf, &relations.rf, write),
+            (RelationName::Fr, &relations.fr, read),
+        ] {
+            for to in relation.after(node) {
+                if came[to].is_some() {
+                    continue;
+                }
+                let (its_read, its_write) = events_of(relations.ids[to]);
+                let edge = Edge {
+                    from,
+                    to: match name {
+                        RelationName::Po | RelationName::Rf => its_read,
+                        _ => its_write,
+                    },
+                    relation: name,
+                };
+                came[to] = Some((node, edge));
+                queue.push_back(to);
+            }
+        }
+    }
+    let mut edges = Vec::new();
+    let mut at = last;
+    loop {
+        let (before, edge) = came[at]?;
+        edges.push(edge);
+        at = before;
+        if at == last {
+            break;
+        }
+    }
+    edges.reverse();
+    let cycle = edges.iter().map(|edge| edge.from).collect();
+    Some((cycle, edges))
 }
 
 impl Replay<'_, '_, '_> {
@@ -399,7 +401,8 @@ impl Replay<'_, '_, '_> {
             }
             (None, Violation::Stale { thread, action }) => {
                 story = self.with_stale(&story, &row, *thread, *action)?;
-                let (cycle, edges) = story.cycle(*thread)?;
+                let (cycle, edges) =
+                    cycle_through(&story.graph, *thread, |id| story.events_of(id))?;
                 witness.cycle = cycle;
                 witness.edges = edges;
             }

@@ -59,6 +59,15 @@ pub const READ: u32 = 1;
 /// Of a location: it was written since.
 pub const WRITTEN: u32 = 2;
 
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Accesses that could be stale, and data races.
+    StaleOrRacing,
+    /// Data races in SC runs.
+    Racing,
+}
+
 /// Which access of the culprit is suspected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
@@ -125,6 +134,7 @@ pub struct Suspects<'f, 'p> {
     frame: &'f Frame<'p>,
     facts: &'f Facts,
     reductions: Reductions,
+    wanted: Wanted,
     /// None where there are too many locations or threads for sets of bits: then no state is brought into a smaller form.
     futures: Option<Futures>,
     /// The places of the monitored locations.
@@ -220,7 +230,12 @@ type Visit<'v> = dyn FnMut(&Taken<'_>, &[u32]) + 'v;
 
 impl<'f, 'p> Suspects<'f, 'p> {
     /// The space of a program.
-    pub fn new(frame: &'f Frame<'p>, facts: &'f Facts, reductions: Reductions) -> Self {
+    pub fn new(
+        frame: &'f Frame<'p>,
+        facts: &'f Facts,
+        reductions: Reductions,
+        wanted: Wanted,
+    ) -> Self {
         let fit = frame.thread_count() <= MASK_BITS && facts.tracked_count <= MASK_BITS;
         let futures =
             (fit && reductions.monitors).then(|| Futures::new(facts, frame.thread_count()));
@@ -228,6 +243,7 @@ impl<'f, 'p> Suspects<'f, 'p> {
             frame,
             facts,
             reductions,
+            wanted,
             futures,
             places: facts.tracked_places(),
             beginning: frame

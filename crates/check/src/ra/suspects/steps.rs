@@ -10,7 +10,7 @@ use palisade_threads::{ActionKind, LocalId, View};
 use super::views::{LOCATION_VIEWS, SEEN};
 use super::{
     AWARE, Access, Aim, CULPRIT, OUT, Outcome, READ, Suspects, Suspicion, Taken, Visit, WRITTEN,
-    Worker, views,
+    Wanted, Worker, views,
 };
 use crate::ra::blocks::{Block, Blocks, Way};
 use crate::ra::facts::{Fences, Horizon, effective};
@@ -227,7 +227,9 @@ impl<'f> Suspects<'f, '_> {
                             point,
                             horizons: &horizons,
                         };
-                        self.suspect(worker, &began, visit);
+                        if self.wanted == Wanted::StaleOrRacing {
+                            self.suspect(worker, &began, visit);
+                        }
                         self.suspect_race(worker, &began, visit);
                     }
                     Some(suspicion) => {

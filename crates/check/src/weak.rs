@@ -1,0 +1,279 @@
+//! What is asked of release/acquire, C++20 and RC11 beside robustness: `safe` and `drf`; and robustness against RC11 with seq_cst accesses.
+//!
+//! A robust program does what it does under SC, so that SC decides. Of other programs the SC runs are looked at first (each is a run of the model), and then
+//! all that the model has, as far as one gets: messages and views under release/acquire (`ra::runs`), execution graphs otherwise (`graphs`).
+
+use std::time::Instant;
+
+use palisade_lang::never::{Deadlock, mentions_of_deadlock};
+use palisade_lang::{Op, Order, Program, RmwAction};
+use palisade_memory::ra_accepts::blocks_end;
+
+use crate::{
+    Answer, Control, Criterion, Model, Options, Refusal, Verdict, graphs, ra, safe as under_sc,
+};
+
+/// Said where a race is what is not safe.
+const RACE_NOTE: &str =
+    "a race on `nonatomic` data has no meaning: whatever follows it may go wrong";
+
+/// A question in parts, which share one limit of time.
+struct Asked<'a> {
+    options: &'a Options,
+    start: Instant,
+}
+
+impl Asked<'_> {
+    fn part(&self, model: Model, criterion: Criterion) -> Options {
+        let spent = self.start.elapsed();
+        Options {
+            model,
+            criterion,
+            timeout: self.options.timeout.map(|t| t.saturating_sub(spent)),
+            ..self.options.clone()
+        }
+    }
+}
+
+fn asked(options: &Options) -> Asked<'_> {
+    Asked {
+        options,
+        start: Instant::now(),
+    }
+}
+
+/// Decides `robust`.
+pub(crate) fn robust(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    match options.model {
+        Model::Rc11 if has_seqcst_accesses(program) => rc11_robust(program, options, control),
+        _ => ra::robust(program, options, control),
+    }
+}
+
+/// RC11 with seq_cst accesses lies between two questions that can be decided: with their orders weakened to acquire and release it has more graphs, and
+/// C++20 has fewer. Where these two differ, the graphs themselves are looked at.
+fn rc11_robust(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    let asked = asked(options);
+    let rc11 = || asked.part(Model::Rc11, Criterion::Robust);
+    let weaker = ra::robust(&with_weaker_accesses(program), &rc11(), control)?;
+    let mut stats = weaker.stats;
+    if weaker.verdict == Verdict::Holds {
+        return Ok(weaker);
+    }
+    let c20 = asked.part(Model::C20, Criterion::Robust);
+    let mut stronger = ra::robust(program, &c20, control)?;
+    stats.add(&stronger.stats);
+    let mut answer = match stronger.verdict {
+        Verdict::Violated => {
+            for witness in &mut stronger.witnesses {
+                witness.model = Model::Rc11;
+            }
+            stronger
+        }
+        _ => {
+            let answer = graphs::check(program, &rc11(), control)?;
+            stats.add(&answer.stats);
+            answer
+        }
+    };
+    answer.stats = stats;
+    Ok(answer)
+}
+
+fn has_seqcst_accesses(program: &Program) -> bool {
+    let mut found = false;
+    for_each_order(&mut program.clone(), |order| {
+        found |= *order == Order::SeqCst;
+    });
+    found
+}
+
+/// The program with `seqcst` accesses as `acquire`, `release` or `acqrel` ones.
+fn with_weaker_accesses(program: &Program) -> Program {
+    let mut weaker = program.clone();
+    for_each_order(&mut weaker, |order| {
+        if *order == Order::SeqCst {
+            // What a load has of it beyond acquiring, or a store beyond releasing, counts for nothing.
+            *order = Order::AcqRel;
+        }
+    });
+    weaker
+}
+
+/// Visits the orders of all accesses.
+fn for_each_order(program: &mut Program, mut visit: impl FnMut(&mut Order)) {
+    let threads = program.threads.iter_mut();
+    for transition in threads.flat_map(|thread| &mut thread.transitions) {
+        match &mut transition.op {
+            Op::Load { order, .. } | Op::Store { order, .. } | Op::Wait { order, .. } => {
+                visit(order);
+            }
+            Op::Rmw { action, order, .. } => {
+                visit(order);
+                if let RmwAction::CompareAndSwap { failure, .. } = action {
+                    visit(failure);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Decides `safe`: no error, no `never`, no data race.
+pub(crate) fn safe(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    // A program that has no meaning under the model has no verdict either.
+    ra::check_meaning(program, options)?;
+    let asked = asked(options);
+    let model = options.model;
+    // A thread that waits for ever under SC may go on under the model, with an old value: what such a `never` says is not asked of SC.
+    let deadlock = mentions_of_deadlock(program);
+    let mut same_meaning = program.clone();
+    same_meaning
+        .nevers
+        .retain(|never| never.deadlock() == Deadlock::Nowhere);
+    let question = asked.part(Model::Sc, Criterion::Safe);
+    let sc = under_sc::check(&same_meaning, &question, control);
+    let mut total = sc.stats;
+    let mut answer = if sc.verdict == Verdict::Violated {
+        violated_under_sc(program, sc, &asked, control)?
+    } else {
+        let robust = robust(program, &asked.part(model, Criterion::Robust), control)?;
+        total.add(&robust.stats);
+        let everything = || {
+            let question = asked.part(model, Criterion::Safe);
+            match model {
+                Model::Ra => Ok(ra::runs::check(program, &question, control)),
+                _ => graphs::check(program, &question, control),
+            }
+        };
+        match (&robust.verdict, sc.verdict) {
+            (Verdict::Unknown(_), _) => robust,
+            (Verdict::Violated, _) if is_race(&robust) => raced(robust, Criterion::Safe),
+            (Verdict::Violated, _) => everything()?,
+            (Verdict::Holds, Verdict::Unknown(why)) => Answer {
+                verdict: Verdict::Unknown(why),
+                ..robust
+            },
+            (Verdict::Holds, _) => {
+                let settled = match deadlock {
+                    _ if !blocks_end(program) => false,
+                    Deadlock::Nowhere => true,
+                    Deadlock::Needed => {
+                        // In a deadlock of the model no thread could go on under SC either.
+                        let question = asked.part(Model::Sc, Criterion::Safe);
+                        let all = under_sc::check(program, &question, control);
+                        total.add(&all.stats);
+                        all.verdict == Verdict::Holds
+                    }
+                    _ => false,
+                };
+                match settled {
+                    true => safe_as_under_sc(robust, model),
+                    false => everything()?,
+                }
+            }
+        }
+    };
+    total.add(&answer.stats);
+    total.wall = asked.start.elapsed();
+    answer.stats = total;
+    Ok(answer)
+}
+
+fn violated_under_sc(
+    program: &Program,
+    mut sc: Answer,
+    asked: &Asked<'_>,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    let model = asked.options.model;
+    let races = ra::races(program, &asked.part(model, Criterion::Drf), control)?;
+    if races.verdict == Verdict::Violated {
+        // The run may have a race before what goes wrong; then nothing behind the race has a meaning.
+        return Ok(raced(races, Criterion::Safe));
+    }
+    for witness in &mut sc.witnesses {
+        ra::sc_run_of(witness, model);
+    }
+    sc.notes
+        .push("the run that shows it is possible under SC already".to_owned());
+    Ok(sc)
+}
+
+fn safe_as_under_sc(mut robust: Answer, model: Model) -> Answer {
+    robust.notes.push(format!(
+        "the program is robust: under {} it does what it does under SC, and there it is safe",
+        model.name()
+    ));
+    robust
+}
+
+/// Decides `drf`: no data race on nonatomic data.
+pub(crate) fn drf(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    let asked = asked(options);
+    let model = options.model;
+    let races = ra::races(program, &asked.part(model, Criterion::Drf), control)?;
+    let mut total = races.stats;
+    let mut answer = match races.verdict {
+        Verdict::Violated => raced(races, Criterion::Drf),
+        Verdict::Unknown(_) => races,
+        Verdict::Holds if !ra::has_nonatomic_accesses(program) => {
+            let mut answer = races;
+            answer
+                .notes
+                .push("no access is nonatomic, so nothing can race".to_owned());
+            answer
+        }
+        Verdict::Holds => {
+            let robust = robust(program, &asked.part(model, Criterion::Robust), control)?;
+            total.add(&robust.stats);
+            match (&robust.verdict, model) {
+                (Verdict::Holds | Verdict::Unknown(_), _) => robust,
+                (Verdict::Violated, Model::Ra) => {
+                    let question = asked.part(model, Criterion::Safe);
+                    let runs = ra::runs::races(program, &question, control);
+                    raced(runs, Criterion::Drf)
+                }
+                (Verdict::Violated, _) => {
+                    graphs::check(program, &asked.part(model, Criterion::Drf), control)?
+                }
+            }
+        }
+    };
+    total.add(&answer.stats);
+    total.wall = asked.start.elapsed();
+    answer.stats = total;
+    Ok(answer)
+}
+
+/// Whether a violation is a data race.
+fn is_race(answer: &Answer) -> bool {
+    answer.witnesses.iter().any(|w| w.pattern.is_some())
+}
+
+/// The same answer to the question whether a criterion holds that a race violates.
+fn raced(mut answer: Answer, criterion: Criterion) -> Answer {
+    if answer.verdict == Verdict::Violated && criterion == Criterion::Safe {
+        answer.notes.push(RACE_NOTE.to_owned());
+    }
+    for witness in &mut answer.witnesses {
+        witness.criterion = criterion;
+    }
+    answer
+}
