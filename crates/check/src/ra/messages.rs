@@ -82,11 +82,6 @@ impl Messages {
         }
     }
 
-    /// How many messages a location has.
-    pub fn count(&self, location: LocationId) -> usize {
-        self.of[location.index()].len()
-    }
-
     pub fn value_at(&self, location: LocationId, at: usize) -> Value {
         self.of[location.index()][at].value
     }

@@ -33,7 +33,7 @@ struct Story<'a> {
 }
 
 /// Everything that is needed to replay a path.
-pub struct Replay<'a, 'f, 'p> {
+pub(super) struct Replay<'a, 'f, 'p> {
     /// The model that was asked about.
     pub model: Model,
     /// What fences are there.
