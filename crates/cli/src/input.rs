@@ -1,6 +1,7 @@
 //! From FILE to program: directories, standard input, and everything that can be wrong with a file.
 
 use crate::args::ReadingArgs;
+use palisade_lang::pal::source_with_includes;
 use palisade_lang::parse::guess_language;
 use palisade_lang::source::MAX_SOURCE_BYTES;
 use palisade_lang::{Diagnostic, Language, ParseOptions, Program, Source};
@@ -99,17 +100,33 @@ pub fn read(path: &Path, reading: &ReadingArgs) -> Result<Input, Failure> {
     } else {
         display_name(path)
     };
-    let source = Source::new(name, text);
     let options = ParseOptions {
         language: reading.from.map(Language::from),
         domain: reading.domain,
     };
+    let source = source(name, text, options.language);
     match palisade_lang::parse(&source, &options) {
         Ok(parsed) => Ok(Input {
             program: parsed.program,
             warnings: parsed.warnings,
         }),
         Err(diagnostics) => Err(Failure::Text(source, diagnostics)),
+    }
+}
+
+/// The text of a program with the files that it includes.
+pub fn source(name: String, text: String, language: Option<Language>) -> Source {
+    let source = Source::new(name, text);
+    match language.unwrap_or_else(|| guess_language(&source)) {
+        Language::Pal => {
+            let name = source.name().to_owned();
+            let text = source.text().to_owned();
+            source_with_includes(&name, text, &mut |file| match std::fs::metadata(file) {
+                Ok(about) if !about.is_file() => Err("is no file".to_owned()),
+                _ => read_text(Path::new(file)),
+            })
+        }
+        _ => source,
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) struct Ast<'a> {
     pub name: Option<Name<'a>>,
     pub consts: Vec<Const<'a>>,
     pub domains: Vec<(ExprId, Span)>,
+    pub structs: Vec<Struct<'a>>,
     pub shared: Vec<Decl<'a>>,
     pub fns: Vec<Function<'a>>,
     pub threads: Vec<ThreadItem<'a>>,
@@ -59,11 +60,29 @@ pub(super) struct Const<'a> {
     pub value: ExprId,
 }
 
+/// `struct NAME { … }`
+pub(super) struct Struct<'a> {
+    pub name: Name<'a>,
+    pub fields: Vec<Decl<'a>>,
+}
+
+/// A declaration in `shared`, or a field of a struct.
 pub(super) struct Decl<'a> {
     pub nonatomic: bool,
+    /// The struct that it is, or that its elements are.
+    pub of: Option<Name<'a>>,
     pub name: Name<'a>,
-    pub size: Option<ExprId>,
+    /// Of an array: the number of elements in each dimension.
+    pub sizes: Vec<ExprId>,
+    /// `: *STRUCT`
+    pub pointee: Option<Name<'a>>,
     pub initial: Initial,
+}
+
+/// A parameter, with the struct that it points to.
+pub(super) struct Parameter<'a> {
+    pub name: Name<'a>,
+    pub pointee: Option<Name<'a>>,
 }
 
 pub(super) enum Initial {
@@ -74,7 +93,7 @@ pub(super) enum Initial {
 
 pub(super) struct Function<'a> {
     pub name: Name<'a>,
-    pub parameters: Vec<Name<'a>>,
+    pub parameters: Vec<Parameter<'a>>,
     pub body: Block<'a>,
 }
 
@@ -104,10 +123,30 @@ pub(super) struct Stmt<'a> {
 }
 
 pub(super) enum StmtKind<'a> {
-    Let(Name<'a>, Option<ExprId>),
+    Let {
+        name: Name<'a>,
+        /// `: *STRUCT`
+        pointee: Option<Name<'a>>,
+        value: Option<ExprId>,
+    },
+    /// `let r[n];`
+    LetArray(Name<'a>, ExprId),
     Assign {
         place: ExprId,
         value: ExprId,
+    },
+    /// `place += value` and so on.
+    Update {
+        place: ExprId,
+        op: BinaryOp,
+        value: ExprId,
+    },
+    /// `for name in from..to { … }`
+    For {
+        name: Name<'a>,
+        from: ExprId,
+        to: ExprId,
+        body: Block<'a>,
     },
     /// A call, or whatever else was written where only a call makes sense.
     Expr(ExprId),
@@ -144,6 +183,7 @@ impl<'a> StmtKind<'a> {
                 .chain(otherwise)
                 .collect(),
             StmtKind::While(_, block)
+            | StmtKind::For { body: block, .. }
             | StmtKind::Loop(block)
             | StmtKind::Atomic(block)
             | StmtKind::Block(block) => vec![block],
@@ -174,7 +214,7 @@ impl<'a> StmtKind<'a> {
 fn has_break(block: &Block<'_>) -> bool {
     block.stmts.iter().any(|stmt| match &stmt.kind {
         StmtKind::Break => true,
-        StmtKind::While(..) | StmtKind::Loop(_) => false,
+        StmtKind::While(..) | StmtKind::Loop(_) | StmtKind::For { .. } => false,
         kind => kind.blocks().into_iter().any(has_break),
     })
 }
@@ -192,7 +232,15 @@ pub(super) enum ExprKind<'a> {
     TooLarge,
     Name(Name<'a>),
     Index(Name<'a>, ExprId),
+    /// An element of a place that is more than a name.
+    Element(ExprId, ExprId),
+    /// A field of a place that is more than a name, or an element of a name.
+    Field(ExprId, Name<'a>),
+    /// `pointer->field`
+    Arrow(ExprId, Name<'a>),
     Deref(ExprId),
+    /// `index(e, n)`: the value of `e`, an error of the program where it is not in `0 .. n`.
+    Checked(ExprId, ExprId),
     /// `place.load(order)`
     Load(ExprId, Option<Order>),
     /// `place.store(value, order)`: a statement only.
@@ -218,8 +266,8 @@ pub(super) enum ExprKind<'a> {
     Binary(BinaryOp, ExprId, ExprId),
     /// `T@L`, `T[k]@L`
     At(Name<'a>, Option<ExprId>, Name<'a>),
-    /// `T.r`, `T[k].r`
-    Register(Name<'a>, Option<ExprId>, Name<'a>),
+    /// `T.r`, `T[k].r` in a `never`; `s.f`, `s[k].f` where a struct has that name.
+    Member(Name<'a>, Option<ExprId>, Name<'a>),
     /// Something that was reported already.
     Error,
 }
@@ -228,6 +276,8 @@ pub(super) enum ExprKind<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rmw {
     Cas,
+    /// A `cas` that may fail for no reason.
+    WeakCas,
     Bcas,
     Exchange,
     Fetch(BinaryOp),
@@ -237,7 +287,7 @@ impl Rmw {
     /// How many arguments follow the place.
     pub fn arguments(self) -> usize {
         match self {
-            Rmw::Cas | Rmw::Bcas => 2,
+            Rmw::Cas | Rmw::WeakCas | Rmw::Bcas => 2,
             Rmw::Exchange | Rmw::Fetch(_) => 1,
         }
     }
@@ -246,6 +296,7 @@ impl Rmw {
     pub fn name(self) -> &'static str {
         match self {
             Rmw::Cas => "cas",
+            Rmw::WeakCas => "compare_exchange_weak",
             Rmw::Bcas => "bcas",
             Rmw::Exchange => "xchg",
             Rmw::Fetch(op) => fetch_name(op),

@@ -1,5 +1,7 @@
 //! From text to tokens.
 
+use std::ops::Range;
+
 use crate::source::{Diagnostic, Span};
 
 use super::diagnostics::Diagnostics;
@@ -18,6 +20,8 @@ macro_rules! tokens {
         pub(super) enum Tok {
             Name,
             Int,
+            /// `"…"`, the name of an included file.
+            Text,
             /// Characters that mean nothing; they are reported already.
             Strange,
             End,
@@ -29,7 +33,7 @@ macro_rules! tokens {
             /// How the token is written; `None` for names, numbers and the end.
             pub fn text(self) -> Option<&'static str> {
                 match self {
-                    Tok::Name | Tok::Int | Tok::Strange | Tok::End => None,
+                    Tok::Name | Tok::Int | Tok::Text | Tok::Strange | Tok::End => None,
                     $(Tok::$word => Some($text),)*
                     $(Tok::$sign => Some($symbol),)*
                 }
@@ -90,6 +94,13 @@ tokens! {
         Semicolon = ";",
         Colon = ":",
         Dot = ".",
+        DotDot = "..",
+        Arrow = "->",
+        AddAssign = "+=",
+        SubtractAssign = "-=",
+        AndAssign = "&=",
+        OrAssign = "|=",
+        XorAssign = "^=",
         At = "@",
         Assign = "=",
         Star = "*",
@@ -118,12 +129,16 @@ tokens! {
 /// The longest reserved word.
 const LONGEST_WORD: usize = 9;
 
-/// Cuts the text into tokens, always with an [`Tok::End`] at the end. What is no token is reported and becomes a
+/// Cuts a piece of the text, one file, into tokens, always with an [`Tok::End`] at the end. What is no token is reported and becomes a
 /// [`Tok::Strange`].
-pub(super) fn tokens(text: &str, diagnostics: &mut Diagnostics) -> Vec<Token> {
+pub(super) fn tokens(whole: &str, file: Range<usize>, diagnostics: &mut Diagnostics) -> Vec<Token> {
+    let text = whole.get(..file.end).unwrap_or(whole);
     let bytes = text.as_bytes();
-    let mut tokens = Vec::with_capacity(bytes.len() / 3 + 1);
-    let mut at = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let mut tokens = Vec::with_capacity(file.len() / 3 + 1);
+    let mut at = file.start;
+    if text.get(at..).is_some_and(|t| t.starts_with('\u{feff}')) {
+        at += 3;
+    }
     while at < bytes.len() {
         let start = at;
         let kind = match bytes[at] {
@@ -149,6 +164,23 @@ pub(super) fn tokens(text: &str, diagnostics: &mut Diagnostics) -> Vec<Token> {
             b'0'..=b'9' => {
                 at = word_end(bytes, at);
                 Tok::Int
+            }
+            b'"' => {
+                let line_end = memchr(bytes, at, b'\n');
+                match bytes[at + 1..line_end].iter().position(|b| *b == b'"') {
+                    Some(length) => at += length + 2,
+                    None => {
+                        at = line_end;
+                        diagnostics.push(
+                            Diagnostic::error(
+                                Span::new(start, at),
+                                "there is no `\"` at the end of this",
+                            )
+                            .label("the file's name begins here"),
+                        );
+                    }
+                }
+                Tok::Text
             }
             first => match sign(first, bytes.get(at + 1).copied()) {
                 Some((kind, length)) => {
@@ -223,6 +255,13 @@ fn sign(first: u8, second: Option<u8>) -> Option<(Tok, usize)> {
         (b'!', Some(b'=')) => Some(Tok::NotEqual),
         (b'&', Some(b'&')) => Some(Tok::AndAnd),
         (b'|', Some(b'|')) => Some(Tok::OrOr),
+        (b'.', Some(b'.')) => Some(Tok::DotDot),
+        (b'-', Some(b'>')) => Some(Tok::Arrow),
+        (b'+', Some(b'=')) => Some(Tok::AddAssign),
+        (b'-', Some(b'=')) => Some(Tok::SubtractAssign),
+        (b'&', Some(b'=')) => Some(Tok::AndAssign),
+        (b'|', Some(b'=')) => Some(Tok::OrAssign),
+        (b'^', Some(b'=')) => Some(Tok::XorAssign),
         _ => None,
     };
     if let Some(kind) = two {
@@ -267,6 +306,7 @@ fn strange_end(text: &str, from: usize) -> usize {
         let ordinary = b.is_ascii_alphanumeric()
             || b.is_ascii_whitespace()
             || b == b'_'
+            || b == b'"'
             || sign(b, None).is_some();
         if ordinary {
             break;
@@ -292,7 +332,7 @@ fn report_strange(text: &str, start: usize, end: usize, diagnostics: &mut Diagno
     let help = match strange.as_str() {
         "#" => Some("comments begin with `//`"),
         "?" => Some("there is no `?:`; use `if`"),
-        s if s.starts_with(['"', '\\']) => Some("there are no strings"),
+        "'" | "\\" => Some("there are no characters and no macros"),
         s if !s.is_ascii() => {
             Some("names and signs are ASCII; only comments can have other characters")
         }

@@ -13,6 +13,7 @@
 
 mod ast;
 mod diagnostics;
+mod include;
 mod lexer;
 mod lower;
 mod parse_expr;
@@ -21,16 +22,18 @@ mod parser;
 mod tests;
 
 pub(crate) use ast::fetch_name;
+pub use include::source_with_includes;
 
 use crate::expr::Domain;
 use crate::parse::Parsed;
-use crate::source::{Diagnostic, Source};
+use crate::source::{Diagnostic, Source, Span};
 
 /// Reads a program in this language; `domain` as if the program said it.
 pub fn parse(source: &Source, domain: Option<Domain>) -> Result<Parsed, Vec<Diagnostic>> {
     let mut diagnostics = diagnostics::Diagnostics::default();
-    let tokens = lexer::tokens(source.text(), &mut diagnostics);
-    let ast = parser::parse(source.text(), tokens, &mut diagnostics);
+    let tokens = include::tokens(source, &mut diagnostics);
+    let why_missing = |name: &str, at: Span| include::why_missing(source, name, at);
+    let ast = parser::parse(source.whole_text(), tokens, &why_missing, &mut diagnostics);
     let program = lower::lower(source, &ast, domain, &mut diagnostics);
     diagnostics
         .finish()

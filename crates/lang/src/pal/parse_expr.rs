@@ -52,7 +52,14 @@ impl<'a> Parser<'a, '_> {
     pub fn is_place(&self, id: ExprId) -> bool {
         matches!(
             self.ast.expr(id).kind,
-            ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Error
+            ExprKind::Name(_)
+                | ExprKind::Index(..)
+                | ExprKind::Element(..)
+                | ExprKind::Field(..)
+                | ExprKind::Member(..)
+                | ExprKind::Arrow(..)
+                | ExprKind::Deref(_)
+                | ExprKind::Error
         )
     }
 
@@ -74,13 +81,16 @@ impl<'a> Parser<'a, '_> {
     fn node(&mut self, kind: ExprKind<'a>, span: Span) -> Parse<ExprId> {
         let below = match &kind {
             ExprKind::Index(_, a)
+            | ExprKind::Field(a, _)
+            | ExprKind::Arrow(a, _)
             | ExprKind::Deref(a)
             | ExprKind::AddressOf(a)
             | ExprKind::Load(a, _)
             | ExprKind::Unary(_, a) => self.height(*a),
-            ExprKind::Binary(_, a, b) | ExprKind::Store(a, b, _) => {
-                self.height(*a).max(self.height(*b))
-            }
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Element(a, b)
+            | ExprKind::Checked(a, b)
+            | ExprKind::Store(a, b, _) => self.height(*a).max(self.height(*b)),
             ExprKind::Wait { place, value, .. } => self.height(*place).max(self.height(*value)),
             ExprKind::Rmw {
                 place, arguments, ..
@@ -88,7 +98,7 @@ impl<'a> Parser<'a, '_> {
                 .iter()
                 .fold(self.height(*place), |h, a| h.max(self.height(*a))),
             ExprKind::Call(_, arguments) => arguments.iter().fold(0, |h, a| h.max(self.height(*a))),
-            ExprKind::At(_, Some(copy), _) | ExprKind::Register(_, Some(copy), _) => {
+            ExprKind::At(_, Some(copy), _) | ExprKind::Member(_, Some(copy), _) => {
                 self.height(*copy)
             }
             _ => 0,
@@ -207,7 +217,7 @@ impl<'a> Parser<'a, '_> {
                 let deref = self.kind() == Tok::Star;
                 self.bump();
                 self.enter()?;
-                let inner = self.base();
+                let inner = self.base().and_then(|base| self.path(base));
                 self.depth -= 1;
                 let inner = inner?;
                 let span = start.to(self.span_of(inner));
@@ -247,7 +257,7 @@ impl<'a> Parser<'a, '_> {
                         Some(format!("there is no `{op}=`; write `x = x {op} …`"))
                     }
                     (Tok::Plus, Tok::Plus) if touching => {
-                        Some("there is no `++`; write `x = x + 1`".into())
+                        Some("there is no `++`; write `x += 1`".into())
                     }
                     (_, Tok::Plus) => Some("there is no `+` with one operand".into()),
                     (_, kind) if kind.is_word() => Some(format!(
@@ -299,7 +309,12 @@ impl<'a> Parser<'a, '_> {
         self.expect(Tok::OpenParen)?;
         let arguments = self.list(Tok::CloseParen)?;
         let span = name.span.to(self.last_span());
-        self.node(ExprKind::Call(name, arguments), span)
+        match arguments[..] {
+            [value, length] if name.text == "index" && !self.own_fetch.contains("index") => {
+                self.node(ExprKind::Checked(value, length), span)
+            }
+            _ => self.node(ExprKind::Call(name, arguments), span),
+        }
     }
 
     fn rmw(&mut self, function: Rmw) -> Parse<ExprId> {
@@ -310,22 +325,37 @@ impl<'a> Parser<'a, '_> {
 
     fn rmw_arguments(&mut self, function: Rmw, start: Span) -> Parse<ExprId> {
         let usage = match function {
-            Rmw::Cas | Rmw::Bcas => format!("`{}(place, expected, new)`", function.name()),
             Rmw::Exchange | Rmw::Fetch(_) => format!("`{}(place, value)`", function.name()),
+            _ => format!("`{}(place, expected, new)`", function.name()),
         };
         self.expect(Tok::OpenParen)?;
         let place = self.expr()?;
         self.require_place(place, function.name())?;
+        self.rmw_rest(function, place, start, true, &usage)
+    }
+
+    /// The arguments of a read-modify-write behind the place or, for a method, behind the `(`.
+    fn rmw_rest(
+        &mut self,
+        function: Rmw,
+        place: ExprId,
+        start: Span,
+        mut comma: bool,
+        usage: &str,
+    ) -> Parse<ExprId> {
         let mut arguments = Vec::with_capacity(function.arguments());
         for _ in 0..function.arguments() {
-            if self.kind() != Tok::Comma {
+            if comma && self.kind() != Tok::Comma {
                 let diagnostic = self.unexpected("`,`").help(format!("it is {usage}"));
                 return self.error(diagnostic);
             }
-            self.bump();
+            if comma {
+                self.bump();
+            }
+            comma = true;
             arguments.push(self.expr()?);
         }
-        let (order, failure) = self.rmw_orders(function, &usage)?;
+        let (order, failure) = self.rmw_orders(function, usage)?;
         let span = start.to(self.last_span());
         self.node(
             ExprKind::Rmw {
@@ -341,7 +371,7 @@ impl<'a> Parser<'a, '_> {
 
     /// `)`, `, order )` or, for a `cas`, `, success, failure )`
     fn rmw_orders(&mut self, function: Rmw, usage: &str) -> Parse<(Option<Order>, Option<Order>)> {
-        let two = function == Rmw::Cas
+        let two = matches!(function, Rmw::Cas | Rmw::WeakCas)
             && self.kind() == Tok::Comma
             && self.kind_after(1) == Tok::Name
             && self.kind_after(2) == Tok::Comma;
@@ -466,8 +496,53 @@ impl<'a> Parser<'a, '_> {
         )
     }
 
-    /// `.load(…)`, `.store(…)`, and in a `never` also `T@L` and `T.r`.
+    /// Fields, elements and what a pointer leads to: everything behind a place that makes another place of it.
+    fn path(&mut self, base: ExprId) -> Parse<ExprId> {
+        let mut base = base;
+        loop {
+            let is_field = self.kind() == Tok::Dot
+                && (self.kind_after(1) != Tok::Name || self.kind_after(2) != Tok::OpenParen);
+            match self.kind() {
+                Tok::Dot if is_field => {
+                    if !self.is_place(base) {
+                        self.thread_of(base, "`.`")?;
+                    }
+                    self.bump();
+                    let member = self.name("a method, a field or a register's name")?;
+                    let methods = ["load", "store", "swap"];
+                    if methods.contains(&member.text) && !self.is_never_like() {
+                        let diagnostic = self.unexpected("`(`");
+                        return self.error(diagnostic);
+                    }
+                    let kind = match self.ast.expr(base).kind {
+                        ExprKind::Name(name) => ExprKind::Member(name, None, member),
+                        ExprKind::Index(name, copy) => ExprKind::Member(name, Some(copy), member),
+                        _ => ExprKind::Field(base, member),
+                    };
+                    let span = self.span_of(base).to(member.span);
+                    base = self.node(kind, span)?;
+                }
+                Tok::Arrow => {
+                    self.bump();
+                    let member = self.name("a field")?;
+                    let span = self.span_of(base).to(member.span);
+                    base = self.node(ExprKind::Arrow(base, member), span)?;
+                }
+                Tok::OpenBracket if self.is_place(base) => {
+                    self.bump();
+                    let index = self.expr()?;
+                    let end = self.expect(Tok::CloseBracket)?;
+                    let span = self.span_of(base).to(end);
+                    base = self.node(ExprKind::Element(base, index), span)?;
+                }
+                _ => return Ok(base),
+            }
+        }
+    }
+
+    /// What makes a place another place, the methods, and in a `never` also `T@L`.
     fn postfix(&mut self, base: ExprId) -> Parse<ExprId> {
+        let base = self.path(base)?;
         match self.kind() {
             Tok::Dot => {}
             Tok::At => {
@@ -480,54 +555,84 @@ impl<'a> Parser<'a, '_> {
             _ => return Ok(base),
         }
         self.bump();
-        let member = self.name("`load`, `store` or a register's name")?;
-        if self.kind() != Tok::OpenParen {
-            if matches!(member.text, "load" | "store") && !self.is_never_like() {
-                let diagnostic = self.unexpected("`(`");
-                return self.error(diagnostic);
-            }
-            let (thread, copy) = self.thread_of(base, "`.`")?;
-            let span = thread.span.to(member.span);
-            return self.node(ExprKind::Register(thread, copy, member), span);
-        }
+        let member = self.name("a method")?;
         let start = self.span_of(base);
-        match member.text {
-            "load" => {
-                self.require_place(base, "load")?;
-                self.bump();
-                let mut order = None;
-                if self.kind() != Tok::CloseParen {
-                    order = Some(self.access_order()?);
-                }
-                let end = self.expect(Tok::CloseParen)?;
-                self.node(ExprKind::Load(base, order), start.to(end))
-            }
-            "store" => {
-                self.require_place(base, "store")?;
-                self.bump();
-                let value = self.expr()?;
-                let usage = "`place.store(value)`";
-                let order = match self.kind_after(1) == Tok::Nonatomic && self.eat(Tok::Comma) {
-                    true => {
-                        self.bump();
-                        self.last_order(usage)?;
-                        Some(Order::NonAtomic)
+        let function = match member.text {
+            "load" | "store" => None,
+            "swap" => Some(Rmw::Exchange),
+            "compare_exchange" => Some(Rmw::Cas),
+            "compare_exchange_weak" => Some(Rmw::WeakCas),
+            "fetch_add" => Some(Rmw::Fetch(BinaryOp::Add)),
+            other => match METHOD_OPS.into_iter().find(|op| fetch_name(*op) == other) {
+                Some(op) => Some(Rmw::Fetch(op)),
+                None => return self.unknown_method(member),
+            },
+        };
+        self.require_place(base, member.text)?;
+        self.bump();
+        let Some(function) = function else {
+            return match member.text {
+                "load" => {
+                    let mut order = None;
+                    if self.kind() != Tok::CloseParen {
+                        order = Some(self.access_order()?);
                     }
-                    false => self.last_order(usage)?,
-                };
-                let span = start.to(self.last_span());
-                self.node(ExprKind::Store(base, value, order), span)
+                    let end = self.expect(Tok::CloseParen)?;
+                    self.node(ExprKind::Load(base, order), start.to(end))
+                }
+                _ => {
+                    let value = self.expr()?;
+                    let usage = "`place.store(value)`";
+                    let nonatomic = self.kind_after(1) == Tok::Nonatomic;
+                    let order = match nonatomic && self.eat(Tok::Comma) {
+                        true => {
+                            self.bump();
+                            self.last_order(usage)?;
+                            Some(Order::NonAtomic)
+                        }
+                        false => self.last_order(usage)?,
+                    };
+                    let span = start.to(self.last_span());
+                    self.node(ExprKind::Store(base, value, order), span)
+                }
+            };
+        };
+        let usage = match function.arguments() {
+            1 => format!("`place.{}(value)`", member.text),
+            _ => format!("`place.{}(expected, new)`", member.text),
+        };
+        self.rmw_rest(function, base, start, false, &usage)
+    }
+
+    /// A method that no place has: says which one was probably meant, also where it is the name of another language.
+    fn unknown_method(&mut self, member: Name<'a>) -> Parse<ExprId> {
+        let other = member.text;
+        let known = match other {
+            "read" | "get" | "load_explicit" => Some("load"),
+            "write" | "set" | "store_explicit" => Some("store"),
+            "exchange" | "exchange_explicit" | "xchg" | "replace" => Some("swap"),
+            "compare_exchange_strong" | "compare_and_swap" | "compare_and_set" | "cas" => {
+                Some("compare_exchange")
             }
-            other => {
-                let mut diagnostic = Diagnostic::error(
-                    member.span,
-                    format!("a place has `load` and `store`, not `{}`", shorten(other)),
-                )
-                .label("expected `load` or `store`");
-                diagnostic.help = self.diagnostics.suggest(other, ["load", "store"]);
-                self.error(diagnostic)
-            }
-        }
+            "compare_exchange_weak_explicit" => Some("compare_exchange_weak"),
+            "fadd" | "increment" | "inc" | "get_and_add" => Some("fetch_add"),
+            "decrement" | "dec" => Some("fetch_sub"),
+            "fetch_nand" | "fetch_update" => Some("compare_exchange"),
+            _ => None,
+        };
+        let mut diagnostic = Diagnostic::error(
+            member.span,
+            format!("a place has no method `{}`", shorten(other)),
+        )
+        .label("no such method");
+        diagnostic.help = match known {
+            Some(known) => Some(format!("it is called `{known}` here")),
+            None => self
+                .diagnostics
+                .suggest(other, METHODS)
+                .or_else(|| Some(format!("there are `{}`", METHODS.join("`, `")))),
+        };
+        self.error(diagnostic)
     }
 
     /// Whether what follows `T.load` can only mean a register of that name.
@@ -551,6 +656,32 @@ impl<'a> Parser<'a, '_> {
         }
     }
 }
+
+/// The methods of a place.
+pub(super) const METHODS: [&str; 12] = [
+    "load",
+    "store",
+    "swap",
+    "compare_exchange",
+    "compare_exchange_weak",
+    "fetch_add",
+    "fetch_sub",
+    "fetch_and",
+    "fetch_or",
+    "fetch_xor",
+    "fetch_max",
+    "fetch_min",
+];
+
+/// The operators of the methods that are called as the function is.
+const METHOD_OPS: [BinaryOp; 6] = [
+    BinaryOp::Subtract,
+    BinaryOp::BitAnd,
+    BinaryOp::BitOr,
+    BinaryOp::BitXor,
+    BinaryOp::Max,
+    BinaryOp::Min,
+];
 
 fn binary_operator(kind: Tok) -> Option<BinaryOp> {
     Some(match kind {

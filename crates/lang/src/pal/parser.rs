@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet as HashSet;
 
+use crate::expr::BinaryOp;
 use crate::program::Order;
 use crate::source::{Diagnostic, Span};
 
@@ -21,15 +22,19 @@ pub(super) type Parse<T> = Result<T, Reported>;
 pub(super) fn parse<'a>(
     text: &'a str,
     tokens: Vec<Token>,
+    why_missing: &dyn Fn(&str, Span) -> String,
     diagnostics: &mut Diagnostics,
 ) -> Ast<'a> {
-    let mut parser = Parser::new(text, tokens, diagnostics);
+    let mut parser = Parser::new(text, tokens, why_missing, diagnostics);
     parser.program();
+    parser.known_constants();
     parser.ast
 }
 
 pub(super) struct Parser<'a, 'd> {
     pub text: &'a str,
+    /// Why a file that is included here is not there.
+    why_missing: &'d dyn Fn(&str, Span) -> String,
     tokens: Vec<Token>,
     at: usize,
     pub ast: Ast<'a>,
@@ -39,22 +44,28 @@ pub(super) struct Parser<'a, 'd> {
     block_depth: usize,
     /// `=` ends the expression being read (the left side of an assignment).
     pub assign_ends: bool,
-    /// Functions of the user's whose name begins like the built-in `fetch_…`.
+    /// Functions of the user's that are called like a built-in one: `fetch_…`, `index`.
     pub own_fetch: HashSet<&'a str>,
     /// The token at which a missing `}` was reported last.
     unclosed_at: Option<usize>,
 }
 
 impl<'a, 'd> Parser<'a, 'd> {
-    fn new(text: &'a str, tokens: Vec<Token>, diagnostics: &'d mut Diagnostics) -> Self {
+    fn new(
+        text: &'a str,
+        tokens: Vec<Token>,
+        why_missing: &'d dyn Fn(&str, Span) -> String,
+        diagnostics: &'d mut Diagnostics,
+    ) -> Self {
         let own_fetch = tokens
             .windows(2)
             .filter(|two| two[0].kind == Tok::Fn && two[1].kind == Tok::Name)
             .map(|two| slice(text, two[1].span))
-            .filter(|name| name.starts_with("fetch_"))
+            .filter(|name| name.starts_with("fetch_") || *name == "index")
             .collect();
         Parser {
             text,
+            why_missing,
             tokens,
             at: 0,
             ast: Ast::default(),
@@ -138,7 +149,7 @@ impl<'a, 'd> Parser<'a, 'd> {
         match self.kind() {
             Tok::End => "the end of the file".to_string(),
             Tok::Name => format!("`{}`", shorten(self.token_text())),
-            Tok::Int | Tok::Strange => format!("`{}`", shorten(self.token_text())),
+            Tok::Int | Tok::Text | Tok::Strange => format!("`{}`", shorten(self.token_text())),
             kind if kind.is_word() => format!("the keyword `{}`", self.token_text()),
             kind => format!("`{}`", kind.text().unwrap_or("")),
         }
@@ -234,8 +245,9 @@ impl<'a, 'd> Parser<'a, 'd> {
         }
         let last = self.last_span();
         let here = Span::new(last.end as usize, last.end as usize);
-        let new_line =
-            self.text.as_bytes()[last.end as usize..self.span().start as usize].contains(&b'\n');
+        // (Where another file begins or ends, the next token can stand before the last one.)
+        let between = self.text.get(last.end as usize..self.span().start as usize);
+        let new_line = between.is_none_or(|text| text.contains('\n'));
         let goes_on = new_line && self.kind() != Tok::Strange
             || matches!(self.kind(), Tok::CloseBrace | Tok::End)
             || self.at_item()
@@ -253,10 +265,18 @@ impl<'a, 'd> Parser<'a, 'd> {
     }
 
     fn at_item(&self) -> bool {
-        matches!(
-            self.kind(),
-            Tok::Const | Tok::Nonatomic | Tok::Shared | Tok::Fn | Tok::Thread | Tok::Never
-        )
+        match self.kind() {
+            Tok::Const | Tok::Nonatomic | Tok::Shared | Tok::Fn | Tok::Thread | Tok::Never => true,
+            Tok::Name if self.is_word("struct") => {
+                self.kind_after(1) == Tok::Name && self.kind_after(2) == Tok::OpenBrace
+            }
+            Tok::Name if self.is_word("enum") => {
+                let named = (self.kind_after(1) == Tok::Name) as usize;
+                self.kind_after(1 + named) == Tok::OpenBrace
+            }
+            Tok::Name if self.is_word("include") => self.kind_after(1) == Tok::Text,
+            _ => false,
+        }
     }
 
     /// At a word that can only begin a statement.
@@ -339,9 +359,12 @@ impl<'a, 'd> Parser<'a, 'd> {
                 self.ast.domains.push((size, span));
                 self.semicolon("the domain")
             }
+            Tok::Name if self.is_word("struct") => self.structure(),
+            Tok::Name if self.is_word("enum") => self.enumeration(),
+            Tok::Name if self.is_word("include") => self.include(),
             _ => {
                 let mut diagnostic = self.unexpected(
-                    "`const`, `domain`, `shared`, `nonatomic`, `fn`, `thread` or `never`",
+                    "`const`, `domain`, `struct`, `enum`, `include`, `shared`, `nonatomic`, `fn`, `thread` or `never`",
                 );
                 diagnostic.help = match self.kind() {
                     Tok::Name if self.is_word("program") => {
@@ -352,6 +375,9 @@ impl<'a, 'd> Parser<'a, 'd> {
                         [
                             "const",
                             "domain",
+                            "struct",
+                            "enum",
+                            "include",
                             "shared",
                             "nonatomic",
                             "fn",
@@ -381,11 +407,18 @@ impl<'a, 'd> Parser<'a, 'd> {
 
     fn shared(&mut self, nonatomic: bool) -> Parse<()> {
         loop {
-            let name = self.name("the name of a location")?;
+            let mut name = self.name("the name of a location")?;
+            let mut of = None;
+            if self.kind() == Tok::Name {
+                of = Some(name);
+                name = self.name("the name of a location")?;
+            }
             let mut decl = Decl {
                 nonatomic,
+                of,
                 name,
-                size: None,
+                sizes: Vec::new(),
+                pointee: None,
                 initial: Initial::Zero,
             };
             let result = self.decl(&mut decl);
@@ -398,14 +431,15 @@ impl<'a, 'd> Parser<'a, 'd> {
     }
 
     fn decl(&mut self, decl: &mut Decl<'a>) -> Parse<()> {
-        if self.eat(Tok::OpenBracket) {
+        while self.eat(Tok::OpenBracket) {
             if self.kind() == Tok::CloseBracket {
                 let diagnostic = self.unexpected("the number of elements");
                 return self.error(diagnostic);
             }
-            decl.size = Some(self.expr()?);
+            decl.sizes.push(self.expr()?);
             self.expect(Tok::CloseBracket)?;
         }
+        decl.pointee = self.pointee()?;
         if self.eat(Tok::Assign) {
             let start = self.span();
             decl.initial = if self.eat(Tok::OpenBracket) {
@@ -418,6 +452,114 @@ impl<'a, 'd> Parser<'a, 'd> {
         Ok(())
     }
 
+    /// `: *STRUCT`, if it stands here.
+    fn pointee(&mut self) -> Parse<Option<Name<'a>>> {
+        if !self.eat(Tok::Colon) {
+            return Ok(None);
+        }
+        self.expect(Tok::Star)?;
+        self.name("the name of a struct").map(Some)
+    }
+
+    fn structure(&mut self) -> Parse<()> {
+        self.bump();
+        let name = self.name("the struct's name")?;
+        self.expect(Tok::OpenBrace)?;
+        let mut fields = Vec::new();
+        while !self.eat(Tok::CloseBrace) {
+            let nonatomic = self.eat(Tok::Nonatomic);
+            let mut field = Decl {
+                nonatomic,
+                of: None,
+                name: self.name("a field's name")?,
+                sizes: Vec::new(),
+                pointee: None,
+                initial: Initial::Zero,
+            };
+            self.decl(&mut field)?;
+            fields.push(field);
+            if !self.eat(Tok::Comma) && self.kind() != Tok::CloseBrace {
+                let diagnostic = self.unexpected("`,` or `}`");
+                return self.error(diagnostic);
+            }
+        }
+        // As in C, where a `;` follows.
+        self.eat(Tok::Semicolon);
+        self.ast.structs.push(Struct { name, fields });
+        Ok(())
+    }
+
+    fn enumeration(&mut self) -> Parse<()> {
+        self.bump();
+        if self.kind() == Tok::Name {
+            // A name as in C; it means nothing here.
+            self.bump();
+        }
+        self.expect(Tok::OpenBrace)?;
+        let mut number = 0;
+        while !self.eat(Tok::CloseBrace) {
+            let name = self.name("a constant's name")?;
+            let value = self.constant(number, name.span);
+            self.ast.consts.push(Const { name, value });
+            number += 1;
+            if !self.eat(Tok::Comma) && self.kind() != Tok::CloseBrace {
+                let diagnostic = self.unexpected("`,` or `}`");
+                return self.error(diagnostic);
+            }
+        }
+        self.eat(Tok::Semicolon);
+        Ok(())
+    }
+
+    fn constant(&mut self, value: i64, span: Span) -> ExprId {
+        self.ast.add(Expr {
+            kind: ExprKind::Int(value),
+            span,
+            height: 1,
+        })
+    }
+
+    /// `true`, `false` and `null`, unless the program gives these names to something else.
+    fn known_constants(&mut self) {
+        for (text, number) in [("true", 1), ("false", 0), ("null", 0)] {
+            let consts = self.ast.consts.iter().map(|c| c.name.text);
+            let shared = self.ast.shared.iter().map(|s| s.name.text);
+            if consts.chain(shared).any(|name| name == text) {
+                continue;
+            }
+            let span = Span::default();
+            let value = self.constant(number, span);
+            let name = Name { text, span };
+            self.ast.consts.push(Const { name, value });
+        }
+    }
+
+    /// An `include` whose file is here was replaced by it, so this one is not.
+    fn include(&mut self) -> Parse<()> {
+        self.bump();
+        let span = self.span();
+        if self.kind() != Tok::Text {
+            let diagnostic = self
+                .unexpected("the name of a file")
+                .help("write it as `include \"locks.pal\";`");
+            return self.error(diagnostic);
+        }
+        let name = self.token_text().trim_matches('"');
+        let reason = (self.why_missing)(name, span);
+        self.diagnostics.push(
+            Diagnostic::error(
+                span,
+                format!("`{}` cannot be included: {reason}", shorten(name)),
+            )
+            .label("expected a file that can be read"),
+        );
+        self.bump();
+        // What is missing may have been declared there.
+        self.ast.incomplete = true;
+        self.ast.incomplete_threads = true;
+        self.semicolon("the file's name")
+    }
+
     fn function(&mut self) -> Parse<()> {
         self.bump();
         let name = self.name("the function's name")?;
@@ -425,7 +567,9 @@ impl<'a, 'd> Parser<'a, 'd> {
         let mut parameters = Vec::new();
         if !self.eat(Tok::CloseParen) {
             loop {
-                parameters.push(self.name("a parameter's name")?);
+                let name = self.name("a parameter's name")?;
+                let pointee = self.pointee()?;
+                parameters.push(Parameter { name, pointee });
                 if !self.eat(Tok::Comma) {
                     break;
                 }
@@ -574,6 +718,13 @@ impl<'a, 'd> Parser<'a, 'd> {
             Tok::Let => {
                 self.bump();
                 let name = self.name("the register's name")?;
+                if self.eat(Tok::OpenBracket) {
+                    let size = self.expr()?;
+                    self.expect(Tok::CloseBracket)?;
+                    self.semicolon("the declaration")?;
+                    return Ok(StmtKind::LetArray(name, size));
+                }
+                let pointee = self.pointee()?;
                 let value = match self.eat(Tok::Assign) {
                     // The register is declared even where its value cannot be read.
                     true => match self.expr() {
@@ -581,13 +732,21 @@ impl<'a, 'd> Parser<'a, 'd> {
                         Err(Reported) => {
                             let start = self.at;
                             self.skip_to_stmt(start);
-                            return Ok(StmtKind::Let(name, None));
+                            return Ok(StmtKind::Let {
+                                name,
+                                pointee,
+                                value: None,
+                            });
                         }
                     },
                     false => None,
                 };
                 self.semicolon("the declaration")?;
-                Ok(StmtKind::Let(name, value))
+                Ok(StmtKind::Let {
+                    name,
+                    pointee,
+                    value,
+                })
             }
             Tok::Fence => {
                 self.bump();
@@ -635,6 +794,7 @@ impl<'a, 'd> Parser<'a, 'd> {
                 self.bump();
                 Ok(StmtKind::Choose(self.branches()?))
             }
+            Tok::Name if self.is_word("for") && self.kind_after(1) == Tok::Name => self.for_stmt(),
             Tok::Name if self.is_word("select") && self.kind_after(1) == Tok::OpenBrace => {
                 self.bump();
                 Ok(StmtKind::Select(self.branches()?))
@@ -708,6 +868,26 @@ impl<'a, 'd> Parser<'a, 'd> {
         Ok(StmtKind::If { arms, otherwise })
     }
 
+    fn for_stmt(&mut self) -> Parse<StmtKind<'a>> {
+        self.bump();
+        let name = self.name("the register's name")?;
+        if !self.is_word("in") {
+            let diagnostic = self.unexpected("`in`").help("it is `for i in 0..n { … }`");
+            return self.error(diagnostic);
+        }
+        self.bump();
+        let from = self.expr()?;
+        self.expect(Tok::DotDot)?;
+        let to = self.expr()?;
+        let body = self.block()?;
+        Ok(StmtKind::For {
+            name,
+            from,
+            to,
+            body,
+        })
+    }
+
     fn branches(&mut self) -> Parse<Vec<Block<'a>>> {
         let mut branches = vec![self.block()?];
         while self.eat(Tok::Or) {
@@ -734,6 +914,31 @@ impl<'a, 'd> Parser<'a, 'd> {
                 return self.error(diagnostic);
             }
             return Ok(StmtKind::Assign { place: left, value });
+        }
+        let update = match self.kind() {
+            Tok::AddAssign => Some(BinaryOp::Add),
+            Tok::SubtractAssign => Some(BinaryOp::Subtract),
+            Tok::AndAssign => Some(BinaryOp::BitAnd),
+            Tok::OrAssign => Some(BinaryOp::BitOr),
+            Tok::XorAssign => Some(BinaryOp::BitXor),
+            _ => None,
+        };
+        if let Some(op) = update {
+            let here = self.span();
+            self.bump();
+            let value = self.expr()?;
+            self.semicolon("the assignment")?;
+            if !self.is_place(left) {
+                let diagnostic =
+                    Diagnostic::error(here, "only a register or a shared place can be assigned to")
+                        .label("what stands before this is neither");
+                return self.error(diagnostic);
+            }
+            return Ok(StmtKind::Update {
+                place: left,
+                op,
+                value,
+            });
         }
         match self.ast.expr(left).kind {
             ExprKind::Store(..)
@@ -769,7 +974,7 @@ impl<'a, 'd> Parser<'a, 'd> {
                     .label("expected an assignment or a call");
                 if matches!(
                     self.ast.expr(left).kind,
-                    ExprKind::Binary(crate::BinaryOp::Equal, ..)
+                    ExprKind::Binary(BinaryOp::Equal, ..)
                 ) {
                     diagnostic = diagnostic.help("`==` compares; to store a value, write `=`");
                 }

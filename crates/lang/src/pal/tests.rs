@@ -49,6 +49,40 @@ fn errors_in(body: &str) -> String {
     ))
 }
 
+#[test]
+fn a_file_is_included_once_and_where_it_stands() {
+    let others = [
+        (
+            "d/b.pal",
+            "program b; include \"c.pal\"; include \"../a.pal\"; shared y; fn f() { z = 1; }",
+        ),
+        ("d/c.pal", "shared z; include \"b.pal\";"),
+    ];
+    let others = others.map(|(name, text)| (name.to_string(), text.to_string()));
+    let text = "shared x; include \"d/b.pal\"; include \"d/./c.pal\"; shared w; thread t { f(); }";
+    let source = Source::of_files("a.pal", text, others, []);
+    let program = match super::parse(&source, None) {
+        Ok(parsed) => parsed.program,
+        Err(errors) => panic!("{errors:?}"),
+    };
+    let names: Vec<&str> = program.locations.iter().map(|l| l.name.as_str()).collect();
+    assert_eq!(names, ["x", "z", "y", "w"]);
+    let store = &program.threads[0].transitions[0];
+    assert_eq!(source.file_at(store.span.start).name, "d/b.pal");
+    assert_eq!(source.place(store.span.start), "d/b.pal:1:68");
+
+    let missing = [("b.pal".to_string(), "it is away".to_string())];
+    let source = Source::of_files(
+        "a.pal",
+        "include \"b.pal\"; thread t { q = 1; }",
+        [],
+        missing,
+    );
+    let errors = super::parse(&source, None).expect_err("a file is missing");
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].message, "`b.pal` cannot be included: it is away");
+}
+
 fn warnings(text: &str) -> String {
     match parse(text) {
         Ok((_, warnings)) => told(text, &warnings),
@@ -198,6 +232,39 @@ snapshot!(
     lowered(
         "shared x; nonatomic shared d; thread t { let r = cas(x, 0, 1, acqrel, relaxed); cas(x, 0, 1, seqcst, acquire); r = fetch_min(x, 2);
          fetch_max(x, r, relaxed); x.store(1, nonatomic); r = x.load(nonatomic); d.store(r, nonatomic); r = *(&d).load(nonatomic); }"
+    )
+);
+snapshot!(
+    structs_and_dimensions,
+    lowered(
+        "struct Node { value = 1, nonatomic data[2], next: *Node }
+         shared Node pool[2], head, grid[2][2] = [1, 2, 3, 4], at = &pool[1].data[0];
+         thread t { let i = head; pool[1].value = 2; pool[i].next = &pool[0]; grid[i][1] = grid[1][i]; let p: *Node = head; p->data[i] = 1;
+           i = p->next->value; }
+         never pool[t.i].value == grid[1][t.i] && t.p->value == 3;"
+    )
+);
+snapshot!(
+    counting_and_updating,
+    lowered(
+        "domain 4; shared x; thread t { let a[2]; let r; for i in 0..4 { r += i; if r == 3 { continue; } a[r] = x; } for j in r..x { x ^= j; }
+           a[1] -= r; r = a[0]; }"
+    )
+);
+snapshot!(
+    methods_and_constants,
+    lowered(
+        "enum { IDLE, BUSY } shared x, n = null; thread t { let r = x.swap(BUSY); x.fetch_add(1, relaxed); x.fetch_sub(1); x.fetch_and(3); x.fetch_max(2);
+           r = x.compare_exchange(IDLE, BUSY, acqrel, acquire); r = x.compare_exchange_weak(0, 1, release); x.compare_exchange_weak(0, 1); assert true != false; }"
+    )
+);
+snapshot!(
+    mistakes_of_the_second_round,
+    errors(
+        "struct S { f, f, h[2] } struct S { a } struct E { } struct T { z[0] } shared S s = 1, U u, S many[2], x, nul;
+         fn go(p: *V) { p->f = 1; }
+         thread t { let p: *S = &s; let a[0]; let b[2]; s = 1; x = s; s.q = 1; p->q = 2; x->f = 1; many.f = 1; many[0] = 1; x[1][2] = 3; s.h = 1; b = 1;
+           x = b; x.exchange(1); x.cmpxchg(0, 1); x.fetch_mul(2); for i in 0..3 x = 1; for i on 0 { } x *= 2; x = NULL; include \"b.pal\"; }"
     )
 );
 snapshot!(

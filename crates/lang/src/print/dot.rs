@@ -245,6 +245,11 @@ fn expr_text(thread: &Thread, expr: &RegisterExpr, outer: u8) -> String {
                 false => text,
             }
         }
+        Expr::Element {
+            first: 0,
+            length,
+            index,
+        } => format!("index({}, {length})", expr_text(thread, index, 0)),
         Expr::Element { first, index, .. } => {
             format!("&[{first} + {}]", expr_text(thread, index, 0))
         }

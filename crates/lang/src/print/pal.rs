@@ -111,7 +111,7 @@ impl<'p> Printer<'p> {
                             locations[first.index()].clone()
                         }
                         Some(_) => {
-                            let base = location.name.split('[').next().unwrap_or("");
+                            let base = location.name.rsplit_once('[').map_or("", |(base, _)| base);
                             values.fresh(base, "a")
                         }
                         None => values.fresh(&location.name, "m"),

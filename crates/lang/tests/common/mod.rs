@@ -61,6 +61,7 @@ pub fn random_program(random: &mut Random) -> String {
         "shared x, y = {}, a[3] = [0, K, 2], b[2] = 1;\nnonatomic shared d;\n",
         random.below(5)
     );
+    text += "struct S { f, nonatomic g = 1, h[2] = [1, 2], n: *S }\nenum { ZERO, ONE }\nshared S s, S ps[2], grid[2][3] = 1;\n";
     let functions = random.below(3);
     for function in 0..functions {
         let mut scope = Scope {
@@ -199,6 +200,14 @@ fn statement(random: &mut Random, scope: &mut Scope, indent: usize, text: &mut S
                 _ => "skip;\n",
             };
         }
+        15 if random.chance(70) => {
+            let op = random.pick(&["+=", "-=", "&=", "|=", "^="]);
+            let place = match random.chance(50) {
+                true => register,
+                false => place(random, scope, true),
+            };
+            *text += &format!("{place} {op} {};\n", expr(random, scope, 1));
+        }
         15 => *text += &format!("{register} = {register};\n"),
         16..=18 => {
             *text += &format!("if {} ", expr(random, scope, 3));
@@ -216,9 +225,15 @@ fn statement(random: &mut Random, scope: &mut Scope, indent: usize, text: &mut S
         19 | 20 => {
             let mut body = scope.clone();
             body.in_loop = true;
-            *text += &match random.chance(60) {
-                true => format!("while {} ", expr(random, scope, 2)),
-                false => "loop ".to_string(),
+            *text += &match random.below(5) {
+                0..=1 => format!("while {} ", expr(random, scope, 2)),
+                2 => "for i in 0..3 ".to_string(),
+                3 => format!(
+                    "for i in {}..{} ",
+                    expr(random, scope, 1),
+                    expr(random, scope, 1)
+                ),
+                _ => "loop ".to_string(),
             };
             inner(random, &body, indent, text);
             text.push('\n');
@@ -243,7 +258,18 @@ fn statement(random: &mut Random, scope: &mut Scope, indent: usize, text: &mut S
 }
 
 fn place(random: &mut Random, scope: &Scope, plain: bool) -> String {
-    match random.below(8) {
+    let index = |random: &mut Random| expr(random, scope, 1);
+    match random.below(14) {
+        8 => random
+            .pick(&["s.f", "s.h[1]", "ps[1].f", "s.n", "grid[1][2]"])
+            .into(),
+        9 => format!("ps[{}].h[{}]", index(random), index(random)),
+        10 => format!("grid[{}][{}]", index(random), index(random)),
+        11 => format!("(&ps[{}])->{}", index(random), random.pick(&["f", "n"])),
+        12 => random
+            .pick(&["s.n->f", "s.n->n->h[1]", "ps[0].n->n"])
+            .into(),
+        13 if plain => random.pick(&["s.g", "ps[0].g", "s.n->g"]).into(),
         0 | 1 => "x".into(),
         2 | 3 => "y".into(),
         4 => format!("a[{}]", random.below(4)),
@@ -257,7 +283,13 @@ fn rmw(random: &mut Random, scope: &Scope) -> String {
     let place = place(random, scope, false);
     let (first, second) = (expr(random, scope, 1), expr(random, scope, 1));
     let order = random.pick(&["", "", ", acquire", ", seqcst"]);
-    match random.below(6) {
+    match random.below(9) {
+        6 => format!("({place}).swap({first}{order})"),
+        7 => {
+            let weak = random.pick(&["", "_weak"]);
+            format!("({place}).compare_exchange{weak}({first}, {second}, acqrel, relaxed)")
+        }
+        8 => format!("({place}).fetch_sub({first}{order})"),
         0 => format!("cas({place}, {first}, {second}{order})"),
         4 => {
             let failure = random.pick(&["relaxed", "acquire", "seqcst"]);
@@ -294,7 +326,11 @@ fn expr(random: &mut Random, scope: &Scope, height: usize) -> String {
             }
         };
     }
-    match random.below(14) {
+    match random.below(16) {
+        14 => random
+            .pick(&["true", "null", "ONE", "&s", "&ps[1].h[0]"])
+            .into(),
+        15 => random.pick(&["s.f", "s.n->f", "grid[0][1]"]).into(),
         0..=2 => random.below(4).to_string(),
         3 => "-1".into(),
         4 => "K".into(),

@@ -22,6 +22,9 @@ const MAX_CALL_DEPTH: usize = 64;
 /// At most this many statements come from inlined functions.
 const MAX_INLINED: usize = 1_000_000;
 
+/// An array of registers has at most this many: an index that is not known makes as many branches.
+const MAX_REGISTER_ARRAY: u32 = 256;
+
 /// How deep lowering may recurse, counting expressions, blocks and calls together.
 const MAX_DEPTH: usize = 1_000;
 
@@ -53,7 +56,8 @@ pub(super) fn check_function(globals: &mut Globals<'_, '_>, index: usize) {
     let arguments = function
         .parameters
         .iter()
-        .map(|parameter| Expr::Atom(body.register(Some(parameter.text), parameter.span)))
+        .map(|parameter| parameter.name)
+        .map(|name| Expr::Atom(body.register(Some(name.text), name.span)))
         .collect();
     body.inline(index, arguments, function.name.span, None);
 }
@@ -64,6 +68,20 @@ pub(super) enum Binding {
     Register(RegisterId),
     /// A parameter that is never assigned to, and whose argument is a constant.
     Constant(Value),
+    /// An array of registers, one after the other.
+    Array {
+        first: RegisterId,
+        length: u32,
+    },
+}
+
+/// One declaration of a name.
+struct Declared {
+    /// How many blocks are around it.
+    depth: usize,
+    binding: Binding,
+    /// The struct that the value points to.
+    pointee: Option<usize>,
 }
 
 struct Loop {
@@ -90,7 +108,7 @@ pub(super) struct Frame<'a> {
     /// The call.
     call: Span,
     /// The open declarations of each name, with the number of blocks around each.
-    names: HashMap<&'a str, Vec<(usize, Binding)>>,
+    names: HashMap<&'a str, Vec<Declared>>,
     /// The names that each open block declares.
     scopes: Vec<Vec<&'a str>>,
     /// Names whose block has ended.
@@ -129,6 +147,8 @@ pub(super) struct Body<'g, 'a, 'd> {
     frames: Vec<Frame<'a>>,
     depth: usize,
     outer: HashMap<&'a str, RegisterId>,
+    /// The structs that these point to.
+    outer_pointees: HashMap<&'a str, usize>,
     /// Nothing but declarations so far: registers still hold 0.
     leading: bool,
     /// The point of a `select`, at which its branches begin without a place of their own.
@@ -162,6 +182,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             frames: Vec::new(),
             depth: 0,
             outer: HashMap::default(),
+            outer_pointees: HashMap::default(),
             leading: false,
             select_at: None,
         };
@@ -313,13 +334,22 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
     // ---- names ----
 
     pub fn binding(&self, name: &str) -> Option<Binding> {
-        Some(self.frame().names.get(name)?.last()?.1)
+        Some(self.frame().names.get(name)?.last()?.binding)
     }
 
-    fn bind(&mut self, name: &'a str, binding: Binding) {
+    /// The struct that a register points to.
+    pub fn pointee(&self, name: &str) -> Option<usize> {
+        self.frame().names.get(name)?.last()?.pointee
+    }
+
+    fn bind(&mut self, name: &'a str, binding: Binding, pointee: Option<usize>) {
         let frame = self.frame_mut();
         let depth = frame.scopes.len();
-        frame.names.entry(name).or_default().push((depth, binding));
+        frame.names.entry(name).or_default().push(Declared {
+            depth,
+            binding,
+            pointee,
+        });
         if let Some(scope) = frame.scopes.last_mut() {
             scope.push(name);
         }
@@ -342,11 +372,11 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
     /// Declares a register. A second declaration in the same block is the same register again.
     fn declare(&mut self, name: Name<'a>) -> (RegisterId, bool) {
         let frame = self.frame();
-        if let Some((depth, Binding::Register(register))) =
-            frame.names.get(name.text).and_then(|n| n.last())
-            && *depth == frame.scopes.len()
+        if let Some(declared) = frame.names.get(name.text).and_then(|n| n.last())
+            && let Binding::Register(register) = declared.binding
+            && declared.depth == frame.scopes.len()
         {
-            return (*register, false);
+            return (register, false);
         }
         (self.register(Some(name.text), name.span), true)
     }
@@ -360,13 +390,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         }
         self.warn_unreachable(block);
         self.mark(PlaceKind::BlockEnd, block.close, None);
-        let frame = self.frame_mut();
-        for name in frame.scopes.pop().unwrap_or_default() {
-            if let Some(bindings) = frame.names.get_mut(name) {
-                bindings.pop();
-            }
-            frame.ended.insert(name, block.close);
-        }
+        self.end_scope(block.close);
     }
 
     fn warn_unreachable(&mut self, block: &Block<'_>) {
@@ -391,7 +415,10 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         for label in &stmt.labels {
             self.label(*label);
         }
-        let plain_let = matches!(stmt.kind, StmtKind::Let(_, None)) && stmt.labels.is_empty();
+        let plain_let = matches!(
+            stmt.kind,
+            StmtKind::Let { value: None, .. } | StmtKind::LetArray(..)
+        ) && stmt.labels.is_empty();
         self.leading = self.leading && plain_let;
         self.deeper(stmt.span, (), |body| body.bare(stmt));
     }
@@ -412,8 +439,20 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             }
         }
         match &stmt.kind {
-            StmtKind::Let(name, value) => self.let_stmt(*name, *value, span),
+            StmtKind::Let {
+                name,
+                pointee,
+                value,
+            } => self.let_stmt(*name, *pointee, *value, span),
+            StmtKind::LetArray(name, size) => self.let_array(*name, *size, span),
             StmtKind::Assign { place, value } => self.assign(*place, *value, span),
+            StmtKind::Update { place, op, value } => self.update(*place, *op, *value, span),
+            StmtKind::For {
+                name,
+                from,
+                to,
+                body,
+            } => self.for_stmt(*name, *from, *to, body, span),
             StmtKind::Expr(expr) => self.expr_stmt(*expr, span),
             StmtKind::Fence(order) => self.emit(Op::Fence(*order), span),
             StmtKind::Skip => self.emit(Op::Skip, span),
@@ -563,7 +602,151 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         self.current = join;
     }
 
-    fn let_stmt(&mut self, name: Name<'a>, value: Option<ExprId>, span: Span) {
+    /// `for i in from..to`: both bounds are evaluated once, `to` is not reached, and `continue` goes on with the next number.
+    fn for_stmt(
+        &mut self,
+        name: Name<'a>,
+        from: ExprId,
+        to: ExprId,
+        body: &'a Block<'a>,
+        span: Span,
+    ) {
+        use crate::expr::BinaryOp::{Add, Less};
+        self.frame_mut().scopes.push(Vec::new());
+        let register = self.register(Some(name.text), name.span);
+        let from_value = self.value(from);
+        let later = from_value.fails && self.has_effects(to);
+        let from_value = self.settle(from_value, later, span).expr;
+        let to_value = self.value(to).expr;
+        let domain = self.globals.domain;
+        let (first, last) = (from_value.constant(domain), to_value.constant(domain));
+        // The end is no value of the register, so it may lie just behind the domain.
+        if let (Some(end), Some(size)) = (last, domain.size())
+            && end > size
+        {
+            self.error(
+                Diagnostic::error(
+                    self.globals.ast.expr(to).span,
+                    format!("the numbers below {end} do not fit in the domain of {size} values"),
+                )
+                .label(format!("this is {end}"))
+                .help(format!("make the domain larger: `domain {end};`")),
+            );
+        }
+        let to_value = match last {
+            Some(end) => Expr::Const(end),
+            None => {
+                let end = self.register(None, span);
+                self.emit(Op::Assign(end, to_value), span);
+                Expr::Atom(end)
+            }
+        };
+        self.emit(Op::Assign(register, from_value), span);
+        self.bind(name.text, Binding::Register(register), None);
+        let counter = || Expr::Atom(register);
+        let inside = self.point(span);
+        let exit = self.point(span);
+        match (first, last) {
+            (Some(first), Some(end)) if first < end => self.connect(Op::Jump, inside, span),
+            _ => {
+                let more = Expr::binary(Less, counter(), to_value.clone());
+                self.connect(Op::Assume(more.clone()), inside, span);
+                self.connect(Op::Assume(Expr::unary(UnaryOp::Not, more)), exit, span);
+            }
+        }
+        let next = self.point(span);
+        self.current = inside;
+        let region = self.region;
+        self.frame_mut().loops.push(Loop {
+            head: next,
+            exit,
+            region,
+        });
+        self.block(body);
+        self.frame_mut().loops.pop();
+        self.connect(Op::Jump, next, body.close);
+        self.current = next;
+        // (The counter is not made larger than it can be: with a domain it would begin again at 0.)
+        let more = match last {
+            Some(end) => Expr::binary(Less, counter(), Expr::Const(end.saturating_sub(1))),
+            None => {
+                let after = Expr::binary(Add, counter(), Expr::Const(1));
+                Expr::binary(Less, after, to_value)
+            }
+        };
+        let again = self.point(span);
+        self.connect(Op::Assume(more.clone()), again, span);
+        self.connect(Op::Assume(Expr::unary(UnaryOp::Not, more)), exit, span);
+        self.current = again;
+        let sum = Expr::binary(Add, counter(), Expr::Const(1));
+        self.connect(Op::Assign(register, sum), inside, span);
+        self.current = exit;
+        self.end_scope(body.close);
+    }
+
+    /// The names of the innermost block are no longer known.
+    fn end_scope(&mut self, close: Span) {
+        let frame = self.frame_mut();
+        for name in frame.scopes.pop().unwrap_or_default() {
+            if let Some(bindings) = frame.names.get_mut(name) {
+                bindings.pop();
+            }
+            frame.ended.insert(name, close);
+        }
+    }
+
+    /// `let r[n];`: registers of their own, each 0.
+    fn let_array(&mut self, name: Name<'a>, size: ExprId, span: Span) {
+        let length = self.globals.count(size, "an array's number of elements");
+        let length = match length {
+            Some(length @ 1..=MAX_REGISTER_ARRAY) => length,
+            Some(length) => {
+                self.error(
+                    Diagnostic::error(
+                        self.globals.ast.expr(size).span,
+                        format!("an array of registers has 1 to {MAX_REGISTER_ARRAY} elements"),
+                    )
+                    .label(format!("this is {length}")),
+                );
+                1
+            }
+            None => 1,
+        };
+        let declared = self.frame().names.get(name.text).and_then(|n| n.last());
+        let same = declared.filter(|d| d.depth == self.frame().scopes.len());
+        let (first, new) = match same.map(|d| d.binding) {
+            Some(Binding::Array { first, length: old }) if old == length => (first, false),
+            _ => {
+                let first = RegisterId(self.registers.len() as u32);
+                for index in 0..length {
+                    self.register(Some(&format!("{}[{index}]", name.text)), name.span);
+                }
+                (first, true)
+            }
+        };
+        match self.leading && new {
+            // Registers start as 0.
+            true => self.emit(Op::Jump, span),
+            false => {
+                for index in 0..length {
+                    let register = RegisterId(first.0 + index);
+                    self.emit(Op::Assign(register, Expr::Const(0)), span);
+                }
+            }
+        }
+        if new {
+            self.bind(name.text, Binding::Array { first, length }, None);
+        }
+    }
+
+    fn let_stmt(
+        &mut self,
+        name: Name<'a>,
+        pointee: Option<Name<'a>>,
+        value: Option<ExprId>,
+        span: Span,
+    ) {
+        let pointee = pointee.and_then(|name| self.globals.struct_named(name));
         let (register, new) = self.declare(name);
         match value {
             // Registers start as 0.
@@ -572,11 +755,18 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             Some(value) => self.assign_register(register, value, span),
         }
         if !new {
+            if let Some(declared) = self.frame_mut().names.get_mut(name.text)
+                && let Some(last) = declared.last_mut()
+            {
+                last.pointee = pointee;
+            }
             return;
         }
-        self.bind(name.text, Binding::Register(register));
+        self.bind(name.text, Binding::Register(register), pointee);
         if self.frames.len() == 1 && self.frame().scopes.len() == 1 {
             self.outer.insert(name.text, register);
+            self.outer_pointees
+                .extend(pointee.map(|of| (name.text, of)));
         }
         if self.globals.shared.contains_key(name.text) {
             self.error(
@@ -738,25 +928,29 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         self.globals.function_facts[index].called = true;
         let mut bindings = Vec::with_capacity(arguments.len());
         for (parameter, argument) in function.parameters.iter().zip(arguments) {
+            let name = parameter.name;
+            let pointee = parameter
+                .pointee
+                .and_then(|of| self.globals.struct_named(of));
             let fixed = !self.globals.function_facts[index]
                 .assigned
-                .contains(parameter.text);
+                .contains(name.text);
             let binding = match (argument.constant(self.globals.domain), &argument) {
                 (Some(value), _) if fixed => Binding::Constant(self.globals.domain.reduce(value)),
                 // The function cannot assign to its caller's registers.
                 (None, Expr::Atom(register)) if fixed => Binding::Register(*register),
                 _ => {
-                    let register = self.register(Some(parameter.text), parameter.span);
+                    let register = self.register(Some(name.text), name.span);
                     self.emit(Op::Assign(register, argument), call);
                     Binding::Register(register)
                 }
             };
-            bindings.push((parameter.text, binding));
+            bindings.push((name.text, binding, pointee));
         }
         self.push_frame(Some(index), call, result);
         self.frame_mut().scopes.push(Vec::new());
-        for (name, binding) in bindings {
-            self.bind(name, binding);
+        for (name, binding, pointee) in bindings {
+            self.bind(name, binding, pointee);
         }
         self.deeper(call, (), |body| body.block(&function.body));
         if let Some(result) = result {
@@ -886,6 +1080,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         LoweredThread {
             thread,
             outer: self.outer,
+            outer_pointees: self.outer_pointees,
         }
     }
 }

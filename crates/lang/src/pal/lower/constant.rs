@@ -2,12 +2,13 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use crate::expr::{BinaryOp, Domain, UnaryOp, Value};
+use crate::expr::{BinaryOp, Domain, Expr, UnaryOp, Value};
 use crate::source::{Diagnostic, Span};
 
 use super::super::ast::*;
 use super::super::parser::shorten;
-use super::Globals;
+use super::shape::{self, Reading};
+use super::{Globals, Shared};
 
 /// What a constant expression is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -234,44 +235,27 @@ impl Globals<'_, '_> {
 
     fn constant_address(&mut self, place: ExprId, span: Span) -> Option<Value> {
         self.pointers = true;
-        let (name, index) = match &self.ast.expr(place).kind {
-            ExprKind::Name(name) => (*name, None),
-            ExprKind::Index(name, index) => (*name, Some(self.evaluate(*index, Purpose::Value)?)),
-            _ => {
-                self.error(
-                    Diagnostic::error(span, "this is not known before the program runs")
-                        .label("expected a constant"),
-                );
-                return None;
-            }
-        };
-        let Some(shared) = self.shared(name.text) else {
-            self.unknown_shared(name);
+        let path = shape::path(&mut Constants(self), place)?;
+        if path.shape.length().is_some() {
+            self.array_here(span);
+            return None;
+        }
+        // An index that is not in range was only a warning: the code that has it may never run. Here it is used now.
+        if let Some(term) = path.terms.first() {
+            let length = term.length;
+            self.error(
+                Diagnostic::error(
+                    term.span,
+                    format!("this index is outside the array of {length} elements"),
+                )
+                .label(format!("expected 0 to {}", length - 1)),
+            );
+            return None;
+        }
+        let shape::Start::Location(first) = path.start else {
             return None;
         };
-        let offset = match (shared.length, index) {
-            (None, None) => 0,
-            (Some(length), Some(index)) if (0..Value::from(length)).contains(&index) => index,
-            (Some(length), Some(index)) => {
-                self.error(
-                    Diagnostic::error(
-                        span,
-                        format!("index {index} is outside the array of {length} elements"),
-                    )
-                    .label(format!("expected 0 to {}", length - 1)),
-                );
-                return None;
-            }
-            (Some(_), None) => {
-                self.array_without_index(name);
-                return None;
-            }
-            (None, Some(_)) => {
-                self.index_on_scalar(name);
-                return None;
-            }
-        };
-        let address = Value::from(shared.first.0) + 1 + offset;
+        let address = Value::from(first.0) + 1 + Value::from(path.offset);
         self.require_fit(address, span).then_some(address)
     }
 
@@ -340,6 +324,34 @@ impl Globals<'_, '_> {
             .diagnostics
             .suggest(name.text, self.consts.keys().copied());
         self.error(diagnostic);
+    }
+}
+
+/// Places that are known before the program runs.
+struct Constants<'g, 'a, 'd>(&'g mut Globals<'a, 'd>);
+
+impl<'a, 'd> Reading<'a, 'd> for Constants<'_, 'a, 'd> {
+    /// (Nothing but constants.)
+    type Atom = std::convert::Infallible;
+
+    fn globals(&mut self) -> &mut Globals<'a, 'd> {
+        self.0
+    }
+
+    fn declared(&mut self, name: Name<'a>) -> Option<Shared> {
+        let shared = self.0.shared(name.text);
+        if shared.is_none() {
+            self.0.unknown_shared(name);
+        }
+        shared
+    }
+
+    fn read(&mut self, id: ExprId) -> Option<Expr<Self::Atom>> {
+        self.0.evaluate(id, Purpose::Value).map(Expr::Const)
+    }
+
+    fn register_pointee(&mut self, _: ExprId) -> Option<usize> {
+        None
     }
 }
 

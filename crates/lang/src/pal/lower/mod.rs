@@ -1,9 +1,11 @@
 //! From the tree to a [`Program`]: declarations here, constant expressions in [`constant`], the code of threads in [`body`] and
-//! [`value`], `never` in [`never`].
+//! [`value`], what a place is in [`shape`] and how it is accessed in [`place`], `never` in [`never`].
 
 mod body;
 mod constant;
 mod never;
+mod place;
+mod shape;
 mod value;
 
 use rustc_hash::FxHashMap as HashMap;
@@ -15,6 +17,7 @@ use crate::program::{
 };
 use crate::source::{Diagnostic, Source, Span};
 
+use self::shape::{Shape, StructFacts};
 use super::ast::*;
 use super::diagnostics::Diagnostics;
 use super::parser::shorten;
@@ -34,6 +37,7 @@ pub(super) fn lower(
 ) -> Program {
     let mut globals = Globals::new(source, ast, diagnostics);
     globals.constants(domain);
+    globals.declare_structs();
     globals.locations();
     globals.name_functions();
     let threads = globals.threads();
@@ -61,7 +65,11 @@ struct Globals<'a, 'd> {
     consts: HashMap<&'a str, usize>,
     /// By index in [`Ast::consts`]: the value in 64 bits, for sizes and counts, and with the domain, for everything else.
     const_values: Vec<(Option<Value>, Option<Value>)>,
+    struct_ids: HashMap<&'a str, usize>,
+    structs: Vec<StructFacts<'a>>,
     shared: HashMap<&'a str, Shared>,
+    /// What each name of [`Globals::shared`] stands for.
+    shapes: Vec<Shape>,
     locations: Vec<Location>,
     functions: HashMap<&'a str, usize>,
     /// By index in [`Ast::fns`].
@@ -81,8 +89,12 @@ struct Globals<'a, 'd> {
 #[derive(Clone, Copy)]
 struct Shared {
     first: LocationId,
-    /// `None`: no array.
+    /// Of the first dimension. `None`: no array.
     length: Option<u32>,
+    /// Whether it is a location, or an array of locations with one dimension.
+    basic: bool,
+    /// By index in [`Globals::shapes`].
+    shape: usize,
     nonatomic: bool,
     mentioned: bool,
 }
@@ -92,6 +104,8 @@ struct LoweredThread<'a> {
     thread: Thread,
     /// The registers of the outermost block.
     outer: HashMap<&'a str, RegisterId>,
+    /// The structs that they point to.
+    outer_pointees: HashMap<&'a str, usize>,
 }
 
 #[derive(Default)]
@@ -110,7 +124,10 @@ impl<'a, 'd> Globals<'a, 'd> {
             domain: Domain::FULL,
             consts: HashMap::default(),
             const_values: vec![(None, None); ast.consts.len()],
+            struct_ids: HashMap::default(),
+            structs: Vec::new(),
             shared: HashMap::default(),
+            shapes: Vec::new(),
             locations: Vec::new(),
             functions: HashMap::default(),
             function_facts: Vec::new(),
@@ -154,57 +171,28 @@ impl<'a, 'd> Globals<'a, 'd> {
                 self.declared_twice(decl.name, first);
                 continue;
             }
-            let length = match decl.size {
-                None => None,
-                Some(size) => match self.count(size, "an array's number of elements") {
-                    Some(0) => {
-                        let span = ast.expr(size).span;
-                        self.error(
-                            Diagnostic::error(span, "an array has at least one element")
-                                .label("this is 0"),
-                        );
-                        Some(1)
-                    }
-                    Some(length) => Some(length),
-                    None => Some(1),
-                },
-            };
-            let elements = length.unwrap_or(1) as usize;
+            let shape = self.declared_shape(decl);
+            let elements = self.size(&shape) as usize;
             if self.locations.len() + elements > MAX_LOCATIONS {
-                self.error(
-                    Diagnostic::error(
-                        decl.name.span,
-                        format!("there are more than {MAX_LOCATIONS} locations"),
-                    )
-                    .label("up to here"),
-                );
-                return;
+                return self.too_many_locations(decl.name.span);
             }
             let first = LocationId(self.locations.len() as u32);
             self.shared.insert(
                 decl.name.text,
                 Shared {
                     first,
-                    length,
+                    length: shape.length(),
+                    basic: shape.is_basic(),
+                    shape: self.shapes.len(),
                     nonatomic: decl.nonatomic,
                     mentioned: false,
                 },
             );
             initials.push((first, decl));
-            for element in 0..elements {
-                self.locations.push(Location {
-                    name: match length {
-                        None => decl.name.text.to_string(),
-                        Some(_) => format!("{}[{element}]", decl.name.text),
-                    },
-                    address: self.locations.len() as Value + 1,
-                    initial: 0,
-                    nonatomic: decl.nonatomic,
-                    array: length.map(|length| (first, length)),
-                    span: decl.name.span,
-                });
-            }
+            self.push_locations(decl.name.text, &shape, decl.name.span);
+            self.shapes.push(shape);
         }
+        self.struct_initials();
         // Initial values may be addresses of locations that are declared later.
         for (first, decl) in initials {
             self.initial_values(first, decl);
@@ -212,21 +200,43 @@ impl<'a, 'd> Globals<'a, 'd> {
     }
 
     fn initial_values(&mut self, first: LocationId, decl: &'a Decl<'a>) {
-        let begin = first.index();
-        let shared = self.shared[decl.name.text];
+        let shape = self.shapes[self.shared[decl.name.text].shape].clone();
+        if shape.of.is_some() {
+            if !matches!(decl.initial, Initial::Zero) {
+                self.error(
+                    Diagnostic::error(decl.name.span, "a struct has no single initial value")
+                        .label("declared here")
+                        .help("its fields have initial values: `struct S { field = 1 }`"),
+                );
+            }
+            return;
+        }
+        let count = self.size(&shape) as usize;
+        let Some(values) = self.initial_list(decl, count, shape.length().is_some()) else {
+            return;
+        };
+        for (location, value) in self.locations[first.index()..].iter_mut().zip(values) {
+            location.initial = value;
+        }
+    }
+
+    /// The initial values of so many locations, unless all are 0.
+    fn initial_list(
+        &mut self,
+        decl: &Decl<'_>,
+        count: usize,
+        is_array: bool,
+    ) -> Option<Vec<Value>> {
         match &decl.initial {
-            Initial::Zero => {}
+            Initial::Zero => None,
             Initial::One(value) => {
                 let value = self.constant_value(*value).unwrap_or(0);
-                let value = self.domain.reduce(value);
-                for element in 0..shared.length.unwrap_or(1) as usize {
-                    self.locations[begin + element].initial = value;
-                }
+                Some(vec![self.domain.reduce(value); count])
             }
             Initial::List(values, span) => {
-                let Some(length) = shared.length else {
-                    let name = decl.name.text;
-                    return self.error(
+                let name = shorten(decl.name.text);
+                if !is_array {
+                    self.error(
                         Diagnostic::error(*span, format!("`{name}` is no array"))
                             .label("expected one value")
                             .help(format!(
@@ -234,26 +244,27 @@ impl<'a, 'd> Globals<'a, 'd> {
                                 values.len()
                             )),
                     );
-                };
-                if values.len() != length as usize {
+                    return None;
+                }
+                if values.len() != count {
                     self.error(
                         Diagnostic::error(
                             *span,
                             format!(
-                                "`{}` has {length} elements, but there are {} values",
-                                shorten(decl.name.text),
+                                "`{name}` has {count} elements, but there are {} values",
                                 values.len()
                             ),
                         )
-                        .label(format!("expected {length} values")),
+                        .label(format!("expected {count} values")),
                     );
                 }
-                for (element, value) in values.iter().enumerate() {
+                let mut list = Vec::with_capacity(count);
+                for value in values {
                     let value = self.constant_value(*value).unwrap_or(0);
-                    if element < length as usize {
-                        self.locations[begin + element].initial = self.domain.reduce(value);
-                    }
+                    list.push(self.domain.reduce(value));
                 }
+                list.truncate(count);
+                Some(list)
             }
         }
     }
@@ -269,8 +280,9 @@ impl<'a, 'd> Globals<'a, 'd> {
             }
             let mut seen: HashMap<&str, Span> = HashMap::default();
             for parameter in &function.parameters {
-                if let Some(first) = seen.insert(parameter.text, parameter.span) {
-                    self.declared_twice(*parameter, first);
+                let name = parameter.name;
+                if let Some(first) = seen.insert(name.text, name.span) {
+                    self.declared_twice(name, first);
                 }
             }
             let mut facts = FunctionFacts::default();
@@ -399,15 +411,18 @@ fn assigned_names<'a>(
 ) {
     for stmt in &block.stmts {
         match &stmt.kind {
-            StmtKind::Assign { place, .. } => {
+            StmtKind::Assign { place, .. } | StmtKind::Update { place, .. } => {
                 if let ExprKind::Name(name) = ast.expr(*place).kind {
                     assigned.insert(name.text);
                 }
             }
-            StmtKind::Let(name, _) => {
+            StmtKind::Let { name, .. } | StmtKind::LetArray(name, _) => {
                 assigned.insert(name.text);
             }
             kind => {
+                if let StmtKind::For { name, .. } = kind {
+                    assigned.insert(name.text);
+                }
                 for block in kind.blocks() {
                     assigned_names(ast, block, assigned);
                 }

@@ -1,14 +1,18 @@
 //! `never` conditions: expressions about a whole state.
 
-use crate::expr::{Expr, Value};
-use crate::program::{Address, Copies, CopyRef, LabelId, LabelRef, StateAtom, ThreadId};
+use crate::expr::{BinaryOp, Expr, Value};
+use crate::program::{
+    Address, Copies, CopyRef, LabelId, LabelRef, LocationId, StateAtom, ThreadId,
+};
 use crate::source::{Diagnostic, Span};
 
 use super::super::ast::*;
 use super::super::parser::shorten;
 use super::constant::negative_literal;
+use super::place::checked;
+use super::shape::{self, Path, Reading, Start};
 use super::value::element;
-use super::{Globals, LoweredThread};
+use super::{Globals, LoweredThread, Shared};
 
 /// The condition of a `never`.
 pub(super) fn condition<'a>(
@@ -22,6 +26,35 @@ pub(super) fn condition<'a>(
 struct Context<'g, 'a, 'd, 't> {
     globals: &'g mut Globals<'a, 'd>,
     threads: &'t [LoweredThread<'a>],
+}
+
+impl<'a, 'd> Reading<'a, 'd> for Context<'_, 'a, 'd, '_> {
+    type Atom = StateAtom;
+
+    fn globals(&mut self) -> &mut Globals<'a, 'd> {
+        self.globals
+    }
+
+    fn declared(&mut self, name: Name<'a>) -> Option<Shared> {
+        let shared = self.globals.shared(name.text);
+        if shared.is_none() {
+            self.unknown(name);
+        }
+        shared
+    }
+
+    fn read(&mut self, id: ExprId) -> Option<Expr<StateAtom>> {
+        Some(self.expr(id))
+    }
+
+    /// `T.p` of a register that says what it points to.
+    fn register_pointee(&mut self, id: ExprId) -> Option<usize> {
+        let ExprKind::Member(thread, _, register) = self.globals.ast.expr(id).kind else {
+            return None;
+        };
+        let thread = &self.threads[*self.globals.thread_ids.get(thread.text)?];
+        thread.outer_pointees.get(register.text).copied()
+    }
 }
 
 impl<'a> Context<'_, 'a, '_, '_> {
@@ -51,7 +84,17 @@ impl<'a> Context<'_, 'a, '_, '_> {
                 }
                 None => self.memory(id),
             },
-            ExprKind::Index(..) | ExprKind::Deref(_) => self.memory(id),
+            ExprKind::Index(..)
+            | ExprKind::Deref(_)
+            | ExprKind::Element(..)
+            | ExprKind::Field(..)
+            | ExprKind::Arrow(..) => self.memory(id),
+            ExprKind::Checked(value, length) => {
+                match self.globals.count(*length, "a number of elements") {
+                    Some(length) => checked(self.expr(*value), length),
+                    None => Expr::Const(0),
+                }
+            }
             ExprKind::Load(place, _) => self.memory(*place),
             ExprKind::AddressOf(place) => self.address_of(*place, expr.span),
             ExprKind::Unary(op, operand) => match negative_literal(ast, *op, *operand) {
@@ -63,7 +106,14 @@ impl<'a> Context<'_, 'a, '_, '_> {
                 Expr::binary(*op, left, self.expr(*right))
             }
             ExprKind::At(thread, copy, label) => self.at(*thread, *copy, *label),
-            ExprKind::Register(thread, copy, register) => self.register(*thread, *copy, *register),
+            ExprKind::Member(name, copy, member) => {
+                let is_place = self.globals.shared.contains_key(name.text)
+                    && !self.globals.thread_ids.contains_key(name.text);
+                match is_place {
+                    true => self.memory(id),
+                    false => self.register(*name, *copy, *member),
+                }
+            }
             ExprKind::Me => self.error(
                 Diagnostic::error(
                     expr.span,
@@ -95,6 +145,17 @@ impl<'a> Context<'_, 'a, '_, '_> {
     fn address(&mut self, place: ExprId) -> Option<Address<StateAtom>> {
         let ast = self.globals.ast;
         let expr = ast.expr(place);
+        if !self.is_basic(place) {
+            let path = shape::path(self, place)?;
+            if !path.shape.is_scalar() {
+                self.error(
+                    Diagnostic::error(expr.span, "this is more than one location")
+                        .label("expected an element or a field"),
+                );
+                return None;
+            }
+            return Some(self.path_address(path, expr.span));
+        }
         match &expr.kind {
             ExprKind::Name(name) => {
                 let shared = self.globals.shared(name.text);
@@ -141,6 +202,20 @@ impl<'a> Context<'_, 'a, '_, '_> {
         if let ExprKind::Deref(pointer) = self.globals.ast.expr(place).kind {
             return self.expr(pointer);
         }
+        if !self.is_basic(place) {
+            let Some(path) = shape::path(self, place) else {
+                return Expr::Const(0);
+            };
+            return match self.path_address(path, span) {
+                Address::Pointer(address) => address,
+                Address::Direct(location) => {
+                    let address = self.globals.locations[location.index()].address;
+                    self.globals.require_fit(address, span);
+                    Expr::Const(address)
+                }
+                Address::Element { .. } => Expr::Const(0),
+            };
+        }
         match self.address(place) {
             Some(Address::Direct(location)) => {
                 let address = self.globals.locations[location.index()].address;
@@ -163,6 +238,45 @@ impl<'a> Context<'_, 'a, '_, '_> {
             }
             _ => Expr::Const(0),
         }
+    }
+
+    fn is_basic(&self, place: ExprId) -> bool {
+        match self.globals.ast.expr(place).kind {
+            ExprKind::Name(name) | ExprKind::Index(name, _) => {
+                self.globals.shared.get(name.text).is_none_or(|s| s.basic)
+            }
+            ExprKind::Deref(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The location that a path leads to. What is not known is computed, and must fit in the domain.
+    fn path_address(&mut self, path: Path<StateAtom>, span: Span) -> Address<StateAtom> {
+        let offset = Value::from(path.offset);
+        let sum = |a, b| Expr::binary(BinaryOp::Add, a, b);
+        let mut address = match path.start {
+            Start::Location(first) if path.terms.is_empty() => {
+                return Address::Direct(LocationId(first.0 + path.offset));
+            }
+            Start::Location(first) => Expr::Const(Value::from(first.0) + 1 + offset),
+            Start::Pointer(value, of) => {
+                let starts = &self.globals.structs[of].instances;
+                let address = |l: Option<&LocationId>| l.map_or(1, |l| Value::from(l.0) + 1);
+                let lowest = address(starts.iter().min());
+                let length = address(starts.iter().max()) - lowest + 1;
+                let index = Expr::binary(BinaryOp::Subtract, value, Expr::Const(lowest));
+                sum(Expr::Const(lowest + offset), checked(index, length as u32))
+            }
+        };
+        self.globals.pointers = true;
+        let last = self.globals.locations.len() as Value;
+        self.globals.require_fit(last, span);
+        for term in path.terms {
+            let stride = Expr::Const(Value::from(term.stride));
+            let index = checked(term.index, term.length);
+            address = sum(address, Expr::binary(BinaryOp::Multiply, index, stride));
+        }
+        Address::Pointer(address)
     }
 
     fn unknown(&mut self, name: Name<'_>) {

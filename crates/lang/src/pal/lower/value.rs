@@ -8,27 +8,28 @@ use super::super::ast::*;
 use super::super::parser::shorten;
 use super::body::{Binding, Body};
 use super::constant::negative_literal;
+use super::place::{Chosen, checked};
 use super::{Globals, Shared};
 
 /// Arithmetic on registers, and whether computing it can be an error of the program.
 pub(super) struct Computed {
     pub expr: RegisterExpr,
-    fails: bool,
+    pub fails: bool,
 }
 
 impl Computed {
-    fn safe(expr: RegisterExpr) -> Self {
+    pub fn safe(expr: RegisterExpr) -> Self {
         Computed { expr, fails: false }
     }
 
-    fn nothing() -> Self {
+    pub fn nothing() -> Self {
         Computed::safe(Expr::Const(0))
     }
 }
 
 /// How a place is accessed; `nonatomic` ones take only [`Access::Plain`].
 #[derive(Clone, Copy)]
-enum Access {
+pub(super) enum Access {
     Plain,
     Ordered(Order),
     Function(&'static str),
@@ -44,6 +45,7 @@ impl<'a> Body<'_, 'a, '_> {
                 Some(Binding::Register(register)) => {
                     return self.assign_register(register, value, span);
                 }
+                Some(Binding::Array { .. }) => return self.array_needs_index(name),
                 // A parameter that is assigned to has a register.
                 Some(Binding::Constant(_)) => return,
                 None if self.globals.consts.contains_key(name.text) => {
@@ -62,26 +64,80 @@ impl<'a> Body<'_, 'a, '_> {
                 None => {}
             }
         }
+        if let ExprKind::Index(name, index) = ast.expr(place).kind
+            && let Some(Binding::Array { first, length }) = self.binding(name.text)
+        {
+            let chosen = self.chosen_register(first, length, index, span);
+            let value = self.value(value).expr;
+            return self.emit_chosen(chosen, span, |register| Op::Assign(register, value.clone()));
+        }
         self.store(place, value, None, span);
+    }
+
+    /// `place += value` and the like: for a shared place a load and a store, two events.
+    pub(super) fn update(&mut self, place: ExprId, op: BinaryOp, value: ExprId, span: Span) {
+        let ast = self.globals.ast;
+        match ast.expr(place).kind {
+            ExprKind::Name(name) => match self.binding(name.text) {
+                Some(Binding::Register(register)) => {
+                    let value = self.value(value).expr;
+                    let sum = Expr::binary(op, Expr::Atom(register), value);
+                    return self.emit(Op::Assign(register, sum), span);
+                }
+                Some(Binding::Array { .. }) => return self.array_needs_index(name),
+                // (A constant is reported as where it is assigned to.)
+                Some(Binding::Constant(_)) => return,
+                None if self.globals.consts.contains_key(name.text) => {
+                    return self.assign(place, value, span);
+                }
+                None => {}
+            },
+            ExprKind::Index(name, index) => {
+                if let Some(Binding::Array { first, length }) = self.binding(name.text) {
+                    let chosen = self.chosen_register(first, length, index, span);
+                    let value = self.value(value).expr;
+                    return self.emit_chosen(chosen, span, |register| {
+                        let sum = Expr::binary(op, Expr::Atom(register), value.clone());
+                        Op::Assign(register, sum)
+                    });
+                }
+            }
+            _ => {}
+        }
+        let target = self.target(place, &[value], Access::Plain);
+        let register = self.register(None, ast.expr(place).span);
+        if let Some(target) = &target {
+            self.emit_at(target, ast.expr(place).span, |address| Op::Load {
+                register,
+                address,
+                order: Order::Acquire,
+            });
+        }
+        let value = self.value(value).expr;
+        if let Some(target) = &target {
+            let sum = Expr::binary(op, Expr::Atom(register), value);
+            self.emit_at(target, span, |address| Op::Store {
+                address,
+                value: sum.clone(),
+                order: Order::Release,
+            });
+        }
     }
 
     fn store(&mut self, place: ExprId, value: ExprId, order: Option<Order>, span: Span) {
         let access = order.map_or(Access::Plain, Access::Ordered);
-        let address = self.address(place, &[value], access);
+        let target = self.target(place, &[value], access);
         let value = self.value(value).expr;
         if let Some(order @ (Order::Acquire | Order::AcqRel)) = order {
             self.warn_order(span, "store", order);
         }
-        if let Some(address) = address {
+        if let Some(target) = target {
             let order = order.unwrap_or(Order::Release);
-            self.emit(
-                Op::Store {
-                    address,
-                    value,
-                    order,
-                },
-                span,
-            );
+            self.emit_at(&target, span, |address| Op::Store {
+                address,
+                value: value.clone(),
+                order,
+            });
         }
     }
 
@@ -134,6 +190,16 @@ impl<'a> Body<'_, 'a, '_> {
             ExprKind::Name(name) => self.name_value(*name),
             ExprKind::Me => self.me_value(expr.span),
             ExprKind::AddressOf(place) => self.address_of(*place, expr.span),
+            ExprKind::Checked(value, length) => {
+                let Some(length) = self.globals.count(*length, "a number of elements") else {
+                    return Computed::nothing();
+                };
+                let value = self.value(*value);
+                Computed {
+                    expr: checked(value.expr, length),
+                    fails: true,
+                }
+            }
             ExprKind::Unary(op, operand) => {
                 if let Some(value) = negative_literal(ast, *op, *operand) {
                     return Computed::safe(Expr::Const(self.globals.domain.reduce(value)));
@@ -183,30 +249,13 @@ impl<'a> Body<'_, 'a, '_> {
                 );
                 Computed::nothing()
             }
-            ExprKind::Register(thread, _, register) => {
-                let mut diagnostic = Diagnostic::error(
-                    expr.span,
-                    format!(
-                        "`{}.{}` can stand in a `never` only",
-                        shorten(thread.text),
-                        shorten(register.text)
-                    ),
-                )
-                .label("expected an expression");
-                if self.globals.shared.contains_key(thread.text) {
-                    diagnostic =
-                        diagnostic.help("a shared place has `.load()` and `.store(value)`");
-                }
-                self.error(diagnostic);
-                Computed::nothing()
-            }
             // Everything else is an access, or was reported.
             _ => Computed::nothing(),
         }
     }
 
     /// Computes now what can fail, where something else happens before the value is used.
-    fn settle(&mut self, value: Computed, now: bool, span: Span) -> Computed {
+    pub(super) fn settle(&mut self, value: Computed, now: bool, span: Span) -> Computed {
         if !(now && value.fails) {
             return value;
         }
@@ -241,6 +290,10 @@ impl<'a> Body<'_, 'a, '_> {
         match self.binding(name.text) {
             Some(Binding::Register(register)) => return Computed::safe(Expr::Atom(register)),
             Some(Binding::Constant(value)) => return Computed::safe(Expr::Const(value)),
+            Some(Binding::Array { .. }) => {
+                self.array_needs_index(name);
+                return Computed::nothing();
+            }
             None => {}
         }
         if let Some(&index) = self.globals.consts.get(name.text) {
@@ -302,6 +355,9 @@ impl<'a> Body<'_, 'a, '_> {
         if let ExprKind::Deref(pointer) = ast.expr(place).kind {
             return self.value(pointer);
         }
+        if !self.is_basic(place) {
+            return self.address_of_path(place, span);
+        }
         let Some(address) = self.address(place, &[], Access::Plain) else {
             return Computed::nothing();
         };
@@ -353,7 +409,25 @@ impl<'a> Body<'_, 'a, '_> {
                 }
                 Some(self.load(id, None, span, target))
             }
-            ExprKind::Index(..) | ExprKind::Deref(_) => Some(self.load(id, None, span, target)),
+            ExprKind::Index(name, index) => {
+                let Some(Binding::Array { first, length }) = self.binding(name.text) else {
+                    return Some(self.load(id, None, span, target));
+                };
+                let chosen = self.chosen_register(first, length, *index, span);
+                if let (None, Chosen::One(register)) = (target, &chosen) {
+                    return Some(Expr::Atom(*register));
+                }
+                let target = target.unwrap_or_else(|| self.register(None, span));
+                self.emit_chosen(chosen, span, |register| {
+                    Op::Assign(target, Expr::Atom(register))
+                });
+                Some(Expr::Atom(target))
+            }
+            ExprKind::Element(..)
+            | ExprKind::Field(..)
+            | ExprKind::Member(..)
+            | ExprKind::Arrow(..)
+            | ExprKind::Deref(_) => Some(self.load(id, None, span, target)),
             ExprKind::Load(place, order) => {
                 if let Some(order @ (Order::Release | Order::AcqRel)) = order {
                     self.warn_order(span, "load", *order);
@@ -368,18 +442,19 @@ impl<'a> Body<'_, 'a, '_> {
                 failure,
             } => {
                 let access = Access::Function(function.name());
-                let address = self.address(*place, arguments, access);
+                let address = self.target(*place, arguments, access);
                 let mut values = self.values(arguments).into_iter();
                 let (Some(address), Some(first)) = (address, values.next()) else {
                     return Some(Expr::Const(0));
                 };
                 let second = values.next();
                 let order = order.unwrap_or(Order::AcqRel);
+                let failure = failure.unwrap_or(order.without_release());
                 let action = match (function, second) {
-                    (Rmw::Cas, Some(desired)) => RmwAction::CompareAndSwap {
+                    (Rmw::Cas | Rmw::WeakCas, Some(desired)) => RmwAction::CompareAndSwap {
                         expected: first,
                         desired,
-                        failure: failure.unwrap_or(order.without_release()),
+                        failure,
                     },
                     (Rmw::Bcas, Some(desired)) => RmwAction::BlockingCompareAndSwap {
                         expected: first,
@@ -389,15 +464,24 @@ impl<'a> Body<'_, 'a, '_> {
                     _ => RmwAction::Exchange(first),
                 };
                 let register = self.result_register(target, wanted, span);
-                self.emit(
-                    Op::Rmw {
+                let begin = self.current;
+                self.emit_at(&address, span, |address| Op::Rmw {
+                    register,
+                    address,
+                    action: action.clone(),
+                    order,
+                });
+                if *function == Rmw::WeakCas {
+                    // It may fail for no reason: then it is a load.
+                    let end = std::mem::replace(&mut self.current, begin);
+                    let register = register.unwrap_or_else(|| self.register(None, span));
+                    self.connect_at(&address, end, span, |address| Op::Load {
                         register,
                         address,
-                        action,
-                        order,
-                    },
-                    span,
-                );
+                        order: failure,
+                    });
+                    self.current = end;
+                }
                 Some(register.map_or(Expr::Const(0), Expr::Atom))
             }
             ExprKind::Wait {
@@ -406,22 +490,19 @@ impl<'a> Body<'_, 'a, '_> {
                 value,
                 order,
             } => {
-                let address = self.address(*place, &[*value], Access::Function("wait"));
+                let address = self.target(*place, &[*value], Access::Function("wait"));
                 let value = self.value(*value).expr;
                 let Some(address) = address else {
                     return Some(Expr::Const(0));
                 };
                 let register = self.result_register(target, wanted, span);
-                self.emit(
-                    Op::Wait {
-                        register,
-                        address,
-                        relation: *relation,
-                        value,
-                        order: order.unwrap_or(Order::Acquire),
-                    },
-                    span,
-                );
+                self.emit_at(&address, span, |address| Op::Wait {
+                    register,
+                    address,
+                    relation: *relation,
+                    value: value.clone(),
+                    order: order.unwrap_or(Order::Acquire),
+                });
                 Some(register.map_or(Expr::Const(0), Expr::Atom))
             }
             ExprKind::Call(name, arguments) => {
@@ -455,18 +536,15 @@ impl<'a> Body<'_, 'a, '_> {
         target: Option<RegisterId>,
     ) -> RegisterExpr {
         let access = order.map_or(Access::Plain, Access::Ordered);
-        let Some(address) = self.address(place, &[], access) else {
+        let Some(address) = self.target(place, &[], access) else {
             return Expr::Const(0);
         };
         let register = target.unwrap_or_else(|| self.register(None, span));
-        self.emit(
-            Op::Load {
-                register,
-                address,
-                order: order.unwrap_or(Order::Acquire),
-            },
-            span,
-        );
+        self.emit_at(&address, span, |address| Op::Load {
+            register,
+            address,
+            order: order.unwrap_or(Order::Acquire),
+        });
         Expr::Atom(register)
     }
 
@@ -517,8 +595,8 @@ impl<'a> Body<'_, 'a, '_> {
         Some(index)
     }
 
-    /// The location of a place. `later` is evaluated between this and the access.
-    fn address(
+    /// The location of a place without fields and with at most one index. `later` is evaluated between this and the access.
+    pub(super) fn address(
         &mut self,
         place: ExprId,
         later: &[ExprId],
@@ -581,7 +659,7 @@ impl<'a> Body<'_, 'a, '_> {
         fits.then_some(LocationId(index as u32))
     }
 
-    fn shared_place(&mut self, name: Name<'a>) -> Option<Shared> {
+    pub(super) fn shared_place(&mut self, name: Name<'a>) -> Option<Shared> {
         if self.binding(name.text).is_some() {
             let word = shorten(name.text);
             self.error(
@@ -614,9 +692,13 @@ impl<'a> Body<'_, 'a, '_> {
     }
 
     fn check_access(&mut self, shared: &Shared, name: Name<'_>, access: Access) {
-        if !shared.nonatomic {
-            return;
+        if shared.nonatomic {
+            self.check_plain(&shorten(name.text), name.span, access);
         }
+    }
+
+    /// A nonatomic place takes plain loads and stores only.
+    pub(super) fn check_plain(&mut self, place: &str, span: Span, access: Access) {
         let what = match access {
             Access::Plain | Access::Ordered(Order::NonAtomic) => return,
             Access::Ordered(order) => format!("the order `{}`", order.name()),
@@ -624,11 +706,8 @@ impl<'a> Body<'_, 'a, '_> {
         };
         self.error(
             Diagnostic::error(
-                name.span,
-                format!(
-                    "`{}` is nonatomic and takes plain loads and stores only, not {what}",
-                    shorten(name.text)
-                ),
+                span,
+                format!("`{place}` is nonatomic and takes plain loads and stores only, not {what}"),
             )
             .label("a nonatomic location")
             .help("declare it with `shared` alone"),
@@ -673,8 +752,7 @@ impl<'a> Body<'_, 'a, '_> {
                 return Some(format!("`{word}` is a function; call it with `{word}(…)`"));
             }
             match name.text {
-                "true" => Some("true is written 1".into()),
-                "false" => Some("false is written 0".into()),
+                "NULL" | "nullptr" => Some("it is `null`".into()),
                 _ => Some(format!(
                     "declare it: `let {word};` for a register, `shared {word};` for a location"
                 )),
@@ -705,6 +783,10 @@ impl<'a> Body<'_, 'a, '_> {
                 self.binding(name.text).is_none() && self.globals.shared.contains_key(name.text)
             }
             ExprKind::Index(..)
+            | ExprKind::Element(..)
+            | ExprKind::Field(..)
+            | ExprKind::Member(..)
+            | ExprKind::Arrow(..)
             | ExprKind::Deref(_)
             | ExprKind::Load(..)
             | ExprKind::Store(..)
@@ -712,9 +794,11 @@ impl<'a> Body<'_, 'a, '_> {
             | ExprKind::Wait { .. }
             | ExprKind::Call(..) => true,
             ExprKind::AddressOf(place) => match ast.expr(*place).kind {
+                ExprKind::Name(_) | ExprKind::Member(_, None, _) => false,
                 ExprKind::Index(_, inner) | ExprKind::Deref(inner) => self.has_effects(inner),
-                _ => false,
+                _ => true,
             },
+            ExprKind::Checked(value, _) => self.has_effects(*value),
             ExprKind::Unary(_, operand) => self.has_effects(*operand),
             ExprKind::Binary(_, left, right) => self.has_effects(*left) || self.has_effects(*right),
             _ => false,

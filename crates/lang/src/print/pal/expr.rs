@@ -85,6 +85,15 @@ fn piece<A>(printer: &Printer<'_>, expr: &Expr<A>, atom: &mut impl FnMut(&A) -> 
                 binding,
             }
         }
+        // An index that is checked, and nothing else.
+        Expr::Element {
+            first: 0,
+            length,
+            index,
+        } => {
+            let index = write_expr(printer, index, 0, atom);
+            Piece::primary(format!("index({index}, {length})"))
+        }
         Expr::Element { first, index, .. } => {
             let array = printer
                 .program

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 /// Words that cannot be names, or would be confusing ones.
-const RESERVED: [&str; 42] = [
+const RESERVED: [&str; 44] = [
     "const",
     "nonatomic",
     "shared",
@@ -46,6 +46,8 @@ const RESERVED: [&str; 42] = [
     "seqcst",
     "true",
     "false",
+    "null",
+    "index",
 ];
 
 /// The names that are taken.
@@ -94,6 +96,7 @@ impl Names {
 pub(super) fn legal(wanted: &str, prefix: &str) -> String {
     let mut name: String = wanted
         .chars()
+        .filter(|c| *c != ']')
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
         .collect();
     let begins_well = name
