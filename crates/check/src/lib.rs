@@ -10,6 +10,7 @@ mod drf;
 mod errors;
 mod graphs;
 mod harm;
+pub mod orders;
 mod persistent;
 mod ra;
 mod reach;
@@ -132,7 +133,8 @@ pub fn check(
             span: None,
         });
     }
-    let answer = decide(program, options, control)?;
+    let mut answer = decide(program, options, control)?;
+    answer.notes.extend(orders::notes(program, options.model));
     Ok(bounds::respect(program, answer, options, control))
 }
 

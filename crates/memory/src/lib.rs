@@ -13,7 +13,7 @@ pub mod thread;
 pub mod tso;
 pub mod witness;
 
-pub use c20::C20Graph;
+pub use c20::{C20Graph, C20Views};
 pub use machine::{ENDLESS, Machine, Step, StepKind, never_is_true};
 pub use ra::Ra;
 pub use ra_graph::RaGraph;

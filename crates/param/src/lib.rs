@@ -100,6 +100,11 @@ pub fn check(
     if verdict == Verdict::Holds {
         question.notes.push(for_every_number(program));
     }
+    for note in palisade_check::orders::notes(program, options.model) {
+        if !question.notes.contains(&note) {
+            question.notes.push(note);
+        }
+    }
     question.stats.wall = question.start.elapsed();
     Ok(Answer {
         verdict,

@@ -93,6 +93,8 @@ pub struct Shape {
     pub mixed: bool,
     /// Accesses (not only fences) may be `seqcst`, where orders are drawn from all.
     pub seqcst_accesses: bool,
+    /// Fences may be `seqcst`, where orders are drawn from all.
+    pub seqcst_fences: bool,
     /// `nonatomic` locations.
     pub nonatomic: bool,
     /// Pointers and computed indices.
@@ -119,6 +121,7 @@ impl Shape {
         orders: true,
         mixed: false,
         seqcst_accesses: true,
+        seqcst_fences: true,
         nonatomic: true,
         pointers: true,
         properties: true,
@@ -484,7 +487,10 @@ impl Generator<'_> {
     }
 
     fn fence_order(&mut self) -> &'static str {
-        self.pick(&["acquire", "release", "acqrel", "seqcst", "seqcst"])
+        match self.pick(&["acquire", "release", "acqrel", "seqcst", "seqcst"]) {
+            "seqcst" if !self.shape.seqcst_fences => "acqrel",
+            order => order,
+        }
     }
 
     /// One of these orders, but `seqcst` only where accesses may have it.

@@ -4,7 +4,8 @@ use palisade_lang::{Op, Order, Program};
 use palisade_memory::ra_accepts::blocks_end;
 use palisade_memory::{Criterion, Model, OrderName, Pattern, PatternKind, RelationName, Witness};
 use palisade_testkit::oracle::{
-    c20_drf, c20_robust, c20_safe, ra_robust, rc11_robust, rc11_safe, sc_safe,
+    c20_drf, c20_robust, c20_safe, ra_robust, rc11_robust, rc11_safe, sc_safe, shown,
+    shown_by_views,
 };
 use palisade_testkit::witness::c20_violation;
 use palisade_testkit::{Shape, compare, random_sketch};
@@ -124,10 +125,27 @@ fn races_violate_everything() {
     compare(&Shape::C20, 50_400..50_800, racy, c20_safe);
 }
 
+/// The machine with views reaches the same states and races as the graphs.
+#[test]
+fn views_show_what_graphs_show() {
+    let shape = Shape {
+        seqcst_fences: false,
+        properties: true,
+        ..Shape::RC11
+    };
+    let compared = compare(&shape, 80_000..82_000, c20_drf, |p| {
+        let (by_views, races) = shown_by_views(p)?;
+        let by_graphs = shown(p, Model::C20)?;
+        assert_eq!(by_views, by_graphs, "{}", p.source.text());
+        Some(!races)
+    });
+    assert!(compared.programs >= 1_900, "{compared:?}");
+}
+
 /// The states of the two are the same sets where no access is sequentially consistent.
 #[test]
 fn the_same_states_without_seqcst_accesses() {
-    let all = |model: Model| move |p: &Program| palisade_testkit::oracle::shown(p, model);
+    let all = |model: Model| move |p: &Program| shown(p, model);
     compare(
         &Shape::RC11,
         60_000..60_200,

@@ -3,11 +3,13 @@
 //! - [`graph`]: execution graphs, whose events have orders.
 //! - [`definition`]: which of them the models have, written as relations ([`relation`]).
 //! - [`machine`]: a builder of execution graphs as a [`crate::Machine`].
+//! - [`views`]: for programs without `seqcst` events, the same with timestamps and views.
 
 pub mod definition;
 pub mod graph;
 pub mod machine;
 pub mod relation;
+pub mod views;
 
 #[cfg(test)]
 mod tests;
@@ -16,3 +18,4 @@ pub use definition::{Relations, consistent, is_sc, races};
 pub use graph::{Event, EventId, Graph, Write};
 pub use machine::{C20Graph, State, refusal};
 pub use relation::{Relation, Set};
+pub use views::C20Views;

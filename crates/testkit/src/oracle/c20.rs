@@ -3,7 +3,7 @@
 use super::{Runs, Visit, holds_everywhere};
 use palisade_lang::{Never, Program, Value};
 use palisade_memory::c20::{C20Graph, State, is_sc};
-use palisade_memory::{Local, Machine, Model, Step, StepKind, never_is_true};
+use palisade_memory::{C20Views, Local, Machine, Model, Step, StepKind, never_is_true};
 use std::collections::BTreeSet;
 
 /// `robust` against C++20: every consistent execution graph of the program is one of SC, and none has a data race.
@@ -54,6 +54,22 @@ pub fn shown(program: &Program, model: Model) -> Option<BTreeSet<Shown>> {
         next(machine.steps(state))
     })?;
     Some(shown)
+}
+
+/// The same by the machine with views, for programs without `seqcst` events; and whether a race is reached.
+pub fn shown_by_views(program: &Program) -> Option<(BTreeSet<Shown>, bool)> {
+    let machine = C20Views::new(program).ok()?;
+    let mut shown = BTreeSet::new();
+    let mut races = false;
+    holds_everywhere(machine.initial(), |state| {
+        races |= state.raced;
+        if !state.raced && machine.is_real(state) {
+            shown.insert((state.locals.clone(), C20Views::newest(state)));
+        }
+        let steps = machine.steps(state).into_iter();
+        Visit::Next(steps.map(|(_, next)| next).collect())
+    })?;
+    Some((shown, races))
 }
 
 fn next(steps: Vec<(Step, State)>) -> Visit<State> {

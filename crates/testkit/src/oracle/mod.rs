@@ -12,7 +12,9 @@ mod ra;
 mod sc;
 mod tso;
 
-pub use c20::{Shown, c20_drf, c20_robust, c20_safe, rc11_drf, rc11_robust, rc11_safe, shown};
+pub use c20::{
+    Shown, c20_drf, c20_robust, c20_safe, rc11_drf, rc11_robust, rc11_safe, shown, shown_by_views,
+};
 pub use ra::{ra_robust, ra_safe};
 pub use sc::{sc_drf, sc_drf_all_locations, sc_safe, tso_trf};
 pub use tso::{tso_persistent, tso_reach, tso_robust, tso_safe};

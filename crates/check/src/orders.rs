@@ -1,0 +1,157 @@
+//! No false assurance about orders: what an answer does not look at, it says.
+
+use palisade_lang::{Op, Order, PointId, Program, RegisterId, RmwAction, Thread, Transition};
+use palisade_memory::Model;
+use std::collections::{BTreeSet, HashSet};
+
+/// What must be said about the orders that the program's text has, whatever the verdict under this model is.
+pub fn notes(program: &Program, model: Model) -> Vec<String> {
+    match model {
+        Model::Sc if has(program, |written, default| written != default) => vec![
+            "the orders that were written have no effect under `sc`; `--model c20` looks at them"
+                .to_owned(),
+        ],
+        // A `seqcst` store is followed by a fence, and x86 needs nothing else for what is stronger than the default.
+        Model::Tso if has(program, |written, default| is_weaker(written, default)) => vec![
+            "of the orders that were written only `seqcst` has an effect under `tso`; `--model c20` looks at all of them"
+                .to_owned(),
+        ],
+        Model::C20 | Model::Rc11 => load_buffering(program).into_iter().collect(),
+        Model::Sc | Model::Tso | Model::Ra => Vec::new(),
+    }
+}
+
+/// Whether some access or fence has an order of which this is true, given also the one that it has if none is written.
+fn has(program: &Program, wanted: impl Fn(Order, Order) -> bool) -> bool {
+    let mut transitions = program.threads.iter().flat_map(|t| &t.transitions);
+    transitions.any(|transition| {
+        let (order, default) = match &transition.op {
+            Op::Load { order, .. } | Op::Wait { order, .. } => (*order, Order::Acquire),
+            Op::Store { order, .. } => (*order, Order::Release),
+            Op::Rmw { order, .. } => (*order, Order::AcqRel),
+            Op::Fence(order) => (*order, Order::SeqCst),
+            _ => return false,
+        };
+        // A plain access has no order.
+        order != Order::NonAtomic && wanted(order, default)
+    })
+}
+
+fn is_weaker(order: Order, default: Order) -> bool {
+    order != default && order != Order::SeqCst
+}
+
+/// A load after which nothing is ordered, and a store behind it that it could overtake: C++ and ARM let it, RC11 and we do not.
+fn load_buffering(program: &Program) -> Option<String> {
+    program.threads.iter().find_map(|thread| {
+        let mut loads = thread.transitions.iter().filter(|t| is_relaxed_read(t));
+        loads.find_map(|load| {
+            let store = independent_store(thread, load)?;
+            let line = |t: &Transition| program.source.line_column(t.span.start).line;
+            Some(format!(
+                "the relaxed store in line {} does not depend on the relaxed load in line {} before it: C++ and ARM allow it to be seen before the load happens (load buffering), which this model, like RC11, does not have",
+                line(store),
+                line(load)
+            ))
+        })
+    })
+}
+
+fn is_relaxed_read(transition: &Transition) -> bool {
+    match &transition.op {
+        Op::Load { order, .. } => !order.acquires() && *order != Order::NonAtomic,
+        // What waits for a value goes on only because of it.
+        Op::Rmw { order, action, .. } => {
+            let waits = matches!(action, RmwAction::BlockingCompareAndSwap { .. });
+            !order.acquires() && !waits
+        }
+        _ => false,
+    }
+}
+
+/// A relaxed store of another place that some way from the load leads to, with no fence between them that keeps the load before it, and that neither
+/// depends on the loaded value nor on a branch on it.
+fn independent_store<'t>(thread: &'t Thread, load: &Transition) -> Option<&'t Transition> {
+    /// Ways differ in the registers that depend on the load; there are few in a text of people, and many in none.
+    const MOST: usize = 10_000;
+    let from = load.op.address()?;
+    let tainted: BTreeSet<RegisterId> = load.op.target().into_iter().collect();
+    let mut todo: Vec<(PointId, BTreeSet<RegisterId>)> = vec![(load.to, tainted)];
+    let mut seen = HashSet::new();
+    while let Some((point, tainted)) = todo.pop() {
+        if seen.len() > MOST || !seen.insert((point, tainted.clone())) {
+            continue;
+        }
+        for next in thread.outgoing(point) {
+            let mut depends = false;
+            next.op
+                .for_each_register(&mut |register| depends |= tainted.contains(&register));
+            let mut tainted = tainted.clone();
+            match &next.op {
+                Op::Fence(order) if order.acquires() || order.releases() => continue,
+                Op::Assume(_) | Op::Assert(_) | Op::Wait { .. } if depends => continue,
+                Op::Store { address, order, .. }
+                    if !depends && !order.releases() && address != from =>
+                {
+                    return Some(next);
+                }
+                _ => {}
+            }
+            if let Some(target) = next.op.target() {
+                match depends {
+                    true => tainted.insert(target),
+                    false => tainted.remove(&target),
+                };
+            }
+            todo.push((next.to, tainted));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use palisade_lang::{ParseOptions, Source};
+
+    fn notes_of(text: &str, model: Model) -> Vec<String> {
+        let source = Source::new("test.pal", text);
+        let parsed = palisade_lang::parse(&source, &ParseOptions::default());
+        notes(&parsed.expect("a program").program, model)
+    }
+
+    #[test]
+    fn ignored_orders_are_mentioned() {
+        let relaxed = "shared x; thread a { x.store(1, relaxed); }";
+        let seqcst = "shared x; thread a { x.store(1, seqcst); }";
+        let none = "shared x; nonatomic shared d; thread a { d = 1; x = 1; fence; }";
+        for (text, sc, tso) in [(relaxed, 1, 1), (seqcst, 1, 0), (none, 0, 0)] {
+            assert_eq!(notes_of(text, Model::Sc).len(), sc, "{text}");
+            assert_eq!(notes_of(text, Model::Tso).len(), tso, "{text}");
+            assert!(notes_of(text, Model::C20).is_empty());
+        }
+        assert!(notes_of(relaxed, Model::Sc)[0].contains("--model c20"));
+    }
+
+    #[test]
+    fn load_buffering_is_mentioned_where_nothing_prevents_it() {
+        let body = |text: &str| {
+            !notes_of(&format!("shared x, y; thread a {{ {text} }}"), Model::C20).is_empty()
+        };
+        assert!(body("let r = x.load(relaxed); y.store(1, relaxed);"));
+        assert!(body("let r = fadd(x, 1, relaxed); y.store(1, relaxed);"));
+        assert!(body(
+            "let s; let r = x.load(relaxed); s = r; s = 1; y.store(s, relaxed);"
+        ));
+        assert!(!body("let r = x.load(acquire); y.store(1, relaxed);"));
+        assert!(!body("let r = x.load(relaxed); y.store(1, release);"));
+        assert!(!body("let r = x.load(relaxed); x.store(1, relaxed);"));
+        assert!(!body("let r = x.load(relaxed); y.store(r, relaxed);"));
+        assert!(!body(
+            "let r = x.load(relaxed); if r == 1 { y.store(1, relaxed); }"
+        ));
+        assert!(!body(
+            "let r = x.load(relaxed); fence(acquire); y.store(1, relaxed);"
+        ));
+    }
+}
