@@ -12,7 +12,7 @@ pub fn notes(program: &Program, model: Model) -> Vec<String> {
                 .to_owned(),
         ],
         // A `seqcst` store is followed by a fence, and x86 needs nothing else for what is stronger than the default.
-        Model::Tso if has(program, |written, default| is_weaker(written, default)) => vec![
+        Model::Tso if has(program, is_weaker) => vec![
             "of the orders that were written only `seqcst` has an effect under `tso`; `--model c20` looks at all of them"
                 .to_owned(),
         ],

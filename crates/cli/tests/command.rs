@@ -106,7 +106,6 @@ fn pairs_without_a_meaning_are_named() {
         ("sc", "trf"),
         ("ra", "persistent"),
         ("ra", "trf"),
-        ("ra", "drf"),
     ] {
         for command in ["check", "fence"] {
             let arguments = [command, "--model", model, "--criterion", criterion, "x.pal"];
