@@ -1,1 +1,94 @@
-//! C11.
+//! C11 as a language of programs.
+//!
+//! [`parse`] reads a C file: it is preprocessed (`preprocess`, with headers of our own in `headers`), parsed (`parser`, `parse_code`), given types and
+//! turned into the middle form of `palisade-lower` (`unit`, `body`, `value`, `calls`, `atomics`), which makes the program.
+//!
+//! ```
+//! let text = "#include <pthread.h>\n#include <stdatomic.h>\natomic_int x;\n\
+//!     void *set(void *p) { atomic_store(&x, 1); return 0; }\n\
+//!     int main() { pthread_t t; pthread_create(&t, 0, set, 0); return 0; }";
+//! let read = palisade_c::parse("set.c", text, &palisade_c::Options::default()).unwrap();
+//! assert_eq!(read.program.threads.len(), 1);
+//! ```
+
+mod ast;
+mod atomics;
+mod body;
+mod calls;
+mod condition;
+mod escape;
+mod headers;
+mod init;
+mod lex;
+mod parse_code;
+mod parser;
+mod preprocess;
+mod types;
+mod unit;
+mod value;
+
+use palisade_lang::{Diagnostic, Language, Parsed, Source, Span};
+use palisade_lower::{Limits, Unit};
+use std::path::{Path, PathBuf};
+
+/// What the caller knows beyond the text.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Directories in which included files are looked for.
+    pub include: Vec<PathBuf>,
+    /// Macros, as if the text began with `#define NAME VALUE`.
+    pub defines: Vec<(String, String)>,
+    /// The function with which the program begins.
+    pub entry: String,
+    /// How far what C leaves unlimited is followed.
+    pub limits: Limits,
+    /// How an included file is read: its text, or why there is none.
+    pub read: fn(&Path) -> Result<String, String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            include: Vec::new(),
+            defines: Vec::new(),
+            entry: "main".to_string(),
+            limits: Limits::default(),
+            read: |path| std::fs::read_to_string(path).map_err(|error| error.to_string()),
+        }
+    }
+}
+
+/// Why a text is no program, and the text with all files that it includes, to which the places belong.
+pub type Failure = (Source, Vec<Diagnostic>);
+
+/// Reads a C program whose first file has this name and text.
+pub fn parse(name: &str, text: &str, options: &Options) -> Result<Parsed, Failure> {
+    let path = Path::new(name);
+    let read = &options.read;
+    let preprocessed =
+        preprocess::Preprocessor::run(path, text, &options.include, &options.defines, &|path| {
+            read(path)
+        });
+    let (tokens, files) = match preprocessed {
+        Ok(done) => (done.tokens, done.files),
+        Err((errors, files)) => return Err((Source::of_files(name, text, files, []), errors)),
+    };
+    let source = Source::of_files(name, text, files, []);
+    let refuse = |error: Diagnostic| (source.clone(), vec![error]);
+    let ast = parser::parse(tokens).map_err(refuse)?;
+    let whole = Span::new(0, text.find('\n').unwrap_or(text.len()));
+    let translated =
+        unit::translate(&ast, &options.entry, whole).map_err(|error| refuse(*error))?;
+    let unit = Unit {
+        name: None,
+        source: source.clone(),
+        language: Language::C,
+        objects: translated.objects,
+        functions: translated.functions,
+        entry: translated.entry,
+        limits: options.limits,
+    };
+    let mut parsed = palisade_lower::lower(&unit).map_err(|errors| (source.clone(), errors))?;
+    parsed.warnings.extend(translated.warnings);
+    Ok(parsed)
+}

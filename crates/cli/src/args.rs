@@ -366,6 +366,18 @@ pub struct ReadingArgs {
     /// As if the program said `domain N;`: values are taken modulo N.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub domain: Option<i64>,
+
+    /// Look for the files that a C program includes in DIR, too.
+    #[arg(short = 'I', value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+
+    /// As if a C program began with `#define NAME VALUE`; 1 if there is no VALUE.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    pub define: Vec<String>,
+
+    /// The function with which a C program begins, instead of `main`.
+    #[arg(long, value_name = "FN")]
+    pub entry: Option<String>,
 }
 
 /// How the answer is searched for.
@@ -578,6 +590,8 @@ pub enum LanguageName {
     Tpl,
     /// herd's litmus tests.
     Litmus,
+    /// C11.
+    C,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -666,6 +680,7 @@ impl From<LanguageName> for Language {
             LanguageName::Trencher => Language::Trencher,
             LanguageName::Tpl => Language::Tpl,
             LanguageName::Litmus => Language::Litmus,
+            LanguageName::C => Language::C,
         }
     }
 }

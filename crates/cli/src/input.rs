@@ -61,7 +61,7 @@ pub fn expand(arguments: &[PathBuf]) -> Vec<Job> {
         if jobs.len() == before {
             jobs.push(Job::Trouble(
                 argument.clone(),
-                "there is no program in this directory (.pal, .txt, .trencher, .tpl, .litmus)"
+                "there is no program in this directory (.pal, .txt, .trencher, .tpl, .litmus, .c)"
                     .to_owned(),
             ));
         }
@@ -76,7 +76,7 @@ fn is_hidden(name: &std::ffi::OsStr) -> bool {
 /// In a tree, a `.txt` counts only if it looks like an automaton: most texts are none.
 fn is_program(path: &Path) -> bool {
     match path.extension().and_then(|e| e.to_str()) {
-        Some("pal" | "trencher" | "tpl" | "litmus") => true,
+        Some("pal" | "trencher" | "tpl" | "litmus" | "c") => true,
         Some("txt") => read_text(path)
             .is_ok_and(|text| guess_language(&Source::new("", text)) == Language::Trencher),
         _ => false,
@@ -100,8 +100,12 @@ pub fn read(path: &Path, reading: &ReadingArgs) -> Result<Input, Failure> {
     } else {
         display_name(path)
     };
+    let language = reading.from.map(Language::from);
+    if language.unwrap_or_else(|| guess_language(&Source::new(&*name, &*text))) == Language::C {
+        return read_c(&name, &text, reading);
+    }
     let options = ParseOptions {
-        language: reading.from.map(Language::from),
+        language,
         domain: reading.domain,
     };
     let source = source(name, text, options.language);
@@ -127,6 +131,32 @@ pub fn source(name: String, text: String, language: Option<Language>) -> Source 
             })
         }
         _ => source,
+    }
+}
+
+/// Reads a C program, with the files that it includes.
+fn read_c(name: &str, text: &str, reading: &ReadingArgs) -> Result<Input, Failure> {
+    if reading.domain.is_some() {
+        let message = "`--domain` is not for C programs: their types say which values there are";
+        return Err(Failure::Message(message.to_owned()));
+    }
+    let defines = reading.define.iter().map(|define| {
+        let (name, value) = define.split_once('=').unwrap_or((define, "1"));
+        (name.to_owned(), value.to_owned())
+    });
+    let options = palisade_c::Options {
+        include: reading.include.clone(),
+        defines: defines.collect(),
+        entry: reading.entry.clone().unwrap_or_else(|| "main".to_owned()),
+        read: read_text,
+        ..palisade_c::Options::default()
+    };
+    match palisade_c::parse(name, text, &options) {
+        Ok(parsed) => Ok(Input {
+            program: parsed.program,
+            warnings: parsed.warnings,
+        }),
+        Err((source, diagnostics)) => Err(Failure::Text(source, diagnostics)),
     }
 }
 

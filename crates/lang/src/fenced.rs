@@ -172,14 +172,22 @@ fn statement_before(text: &str, at: usize, statement: &str) -> Edit {
     )
 }
 
+/// How the language writes a fence.
+fn fence_text(language: Language) -> &'static str {
+    match language {
+        Language::C => "atomic_thread_fence(memory_order_seq_cst);",
+        _ => "fence;",
+    }
+}
+
 fn before_statement(program: &Program, span: Span) -> Edit {
     let text = program.source.whole_text();
     let bare = span.start as usize;
     let (labels, start) = labels_before(program, bare);
     if labels.iter().any(|label| has_goto(text, label)) {
-        return statement_before(text, bare, "fence;");
+        return statement_before(text, bare, fence_text(program.language));
     }
-    statement_before(text, start, "fence;")
+    statement_before(text, start, fence_text(program.language))
 }
 
 /// The labels of the statement that begins at `bare`, and where the first of them stands.
@@ -374,7 +382,7 @@ fn rewrite_access(
     let (exchange, add) = match program.language {
         Language::Pal => ("xchg(", "fadd("),
         Language::Tpl => ("exchange(", "FADD("),
-        Language::Trencher | Language::Litmus => return Err(cannot()),
+        Language::Trencher | Language::Litmus | Language::C => return Err(cannot()),
     };
     let all = program.threads.iter().flat_map(|t| &t.transitions);
     let is_store = all

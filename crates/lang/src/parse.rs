@@ -38,6 +38,10 @@ pub fn parse(source: &Source, options: &ParseOptions) -> Result<Parsed, Vec<Diag
         Language::Trencher => crate::trencher::parse(source, domain),
         Language::Tpl => crate::tpl::parse(source, domain),
         Language::Litmus => crate::litmus::parse(source, domain),
+        Language::C => Err(vec![Diagnostic::error(
+            crate::source::Span::default(),
+            "a C program may include other files, and is not read as a text alone",
+        )]),
     }
 }
 
@@ -49,6 +53,7 @@ pub fn guess_language(source: &Source) -> Language {
         Some("txt" | "trencher") => Language::Trencher,
         Some("tpl") => Language::Tpl,
         Some("litmus") => Language::Litmus,
+        Some("c") => Language::C,
         _ => guess_by_contents(source.text()),
     }
 }

@@ -52,6 +52,8 @@ pub enum Language {
     Tpl,
     /// herd's litmus tests.
     Litmus,
+    /// C11, which `palisade-c` reads.
+    C,
 }
 
 /// A concurrent program.

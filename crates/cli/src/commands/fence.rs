@@ -123,6 +123,9 @@ pub fn run(args: &'static FenceArgs, output: &mut Output) -> Status {
 /// Why repairs of these kinds cannot be written in a language.
 fn repairs_refusal(language: Language, kinds: Kinds, model: Model) -> Option<&'static str> {
     match language {
+        Language::C if kinds.rmw || kinds.order => {
+            Some("accesses of C programs cannot be rewritten; fences can be written into them")
+        }
         Language::Litmus if kinds.rmw || kinds.order => Some(
             "`--repairs rmw` and `--repairs order` cannot rewrite litmus tests; `palisade export --to pal` makes a program of one that they can rewrite",
         ),

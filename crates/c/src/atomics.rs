@@ -1,0 +1,582 @@
+//! The atomic operations: C11's, those of GNU C, and what our headers are written with.
+
+use crate::ast::*;
+use crate::body::Body;
+use crate::types::{Done, fail};
+use crate::value::{Place, Value};
+use palisade_lang::{BinaryOp, Expr as LangExpr, Order, Relation, Span};
+use palisade_lower::{self as lower, Action, Atom, End, LocalId, ValueExpr};
+
+/// The orders by their numbers in C; `consume` is `acquire`, as compilers have it.
+const ORDERS: [Order; 6] = [
+    Order::Relaxed,
+    Order::Acquire,
+    Order::Acquire,
+    Order::Release,
+    Order::AcqRel,
+    Order::SeqCst,
+];
+
+/// The operator that a name ends in: `add` of `atomic_fetch_add`.
+fn operator(name: &str) -> Option<BinaryOp> {
+    Some(match name {
+        "add" => BinaryOp::Add,
+        "sub" => BinaryOp::Subtract,
+        "and" => BinaryOp::BitAnd,
+        "or" => BinaryOp::BitOr,
+        "xor" => BinaryOp::BitXor,
+        _ => return None,
+    })
+}
+
+impl Body<'_, '_> {
+    /// An order that is written, or seq_cst where none is.
+    fn order(&mut self, expr: Option<&Expr>) -> Done<Written> {
+        let Some(expr) = expr else {
+            return Ok(Written::Known(Order::SeqCst));
+        };
+        let value = self.rvalue(expr)?;
+        match value.expr {
+            LangExpr::Const(number) => match ORDERS.get(number as usize) {
+                Some(order) => Ok(Written::Known(*order)),
+                None => fail(expr.span, "this is no memory order"),
+            },
+            number => Ok(Written::Computed(number)),
+        }
+    }
+
+    /// Emits an action whose order may be a parameter: one for each order that it may be.
+    fn with_order(&mut self, order: Written, span: Span, action: impl Fn(Order) -> Action) {
+        let number = match order {
+            Written::Known(order) => return self.emit(action(order), span),
+            Written::Computed(number) => number,
+        };
+        let after = self.block(span);
+        for (index, order) in ORDERS.iter().enumerate() {
+            let (this, next) = (self.block(span), self.block(span));
+            let index = LangExpr::Const(index as i64);
+            let is = lower::binary(BinaryOp::Equal, number.clone(), index);
+            self.finish(End::Branch(is, this, next), span);
+            self.begin(this);
+            self.emit(action(*order), span);
+            self.finish(End::Goto(after), span);
+            self.begin(next);
+        }
+        self.emit(Action::Assert(LangExpr::Const(0)), span);
+        self.goto_and_begin(after, span);
+    }
+
+    /// `old OP operand`, atomically: the old and the new value.
+    #[allow(clippy::too_many_arguments)]
+    pub fn fetch(
+        &mut self,
+        op: BinaryOp,
+        address: ValueExpr,
+        ty: &Type,
+        operand: Value,
+        order: Order,
+        scaled: bool,
+        span: Span,
+    ) -> Done<(Value, Value)> {
+        let order = Written::Known(order);
+        self.fetch_written(op, address, ty, operand, order, scaled, span)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn fetch_written(
+        &mut self,
+        op: BinaryOp,
+        address: ValueExpr,
+        ty: &Type,
+        operand: Value,
+        order: Written,
+        scaled: bool,
+        span: Span,
+    ) -> Done<(Value, Value)> {
+        use BinaryOp::*;
+        if !matches!(op, Add | Subtract | BitAnd | BitOr | BitXor) {
+            return fail(span, "this operator on an atomic object is not supported");
+        }
+        let Some(width) = ty.width() else {
+            return fail(span, "this is no atomic number");
+        };
+        let mut operand = match ty.pointee() {
+            Some(to) if scaled => {
+                let each = match to.is_void() {
+                    true => 1,
+                    false => self.translator.cell_count(to, span)?,
+                };
+                let each = LangExpr::Const(each);
+                lower::binary(Multiply, operand.expr, each)
+            }
+            Some(_) => operand.expr,
+            None => self.convert(operand, ty, span)?.expr,
+        };
+        let mut op = op;
+        // `x + 4294967295` is `x - 1` in 32 bits, and leaves the type no sooner than needed.
+        if let (LangExpr::Const(value), Add | Subtract) = (&operand, op) {
+            let signed = lower::Width {
+                signed: true,
+                ..width
+            };
+            let small = signed.wrap(*value);
+            if small < 0 && small != i64::MIN {
+                op = if op == Add { Subtract } else { Add };
+                operand = LangExpr::Const(-small);
+            } else {
+                operand = LangExpr::Const(small);
+            }
+        }
+        let to = self.temporary(ty, span);
+        let (written, value) = (address, operand.clone());
+        self.with_order(order, span, |order| Action::Fetch {
+            to: Some(to),
+            address: written.clone(),
+            op,
+            operand: value.clone(),
+            order,
+        });
+        let old = LangExpr::Atom(Atom::Local(to));
+        let new = lower::binary(op, old.clone(), operand.clone());
+        let (low, high) = width.range();
+        let range = self.range(&new);
+        // A small constant step over the upper end needs more steps than a search can take.
+        let step = matches!(&operand, LangExpr::Const(by) if (-65536..=65536).contains(by));
+        let far_above = width.bits >= 32 && (op == Add || width.signed) && step;
+        let far_below = width.bits >= 32 && width.signed && step;
+        let above = range.1 > high && !far_above;
+        let below = range.0 < low && !far_below;
+        if width.bits < 64 && (above || below) {
+            let not_above = lower::binary(LessEqual, new.clone(), LangExpr::Const(high));
+            let not_below = lower::binary(GreaterEqual, new.clone(), LangExpr::Const(low));
+            let fine = match (above, below) {
+                (true, true) => lower::binary(And, not_below, not_above),
+                (true, false) => not_above,
+                _ => not_below,
+            };
+            let message = "an atomic number wraps around here";
+            self.bound_unless(fine, message, span);
+        }
+        let ty = ty.plain();
+        let old = Value {
+            expr: old,
+            ty: ty.clone(),
+        };
+        Ok((old, Value { expr: new, ty }))
+    }
+
+    /// `atomic_compare_exchange` and its like: 1 where it wrote.
+    #[allow(clippy::too_many_arguments)]
+    fn compare_exchange(
+        &mut self,
+        object: &Expr,
+        expected: &Expr,
+        desired: &Expr,
+        through_pointer: bool,
+        order: Written,
+        failure: Option<Written>,
+        weak: bool,
+        span: Span,
+    ) -> Done<Value> {
+        let (address, ty) = self.atomic(object)?;
+        let (place, place_ty) = self.pointed(expected)?;
+        let desired = match through_pointer {
+            true => {
+                let (place, found) = self.pointed(desired)?;
+                let value = self.load(place, &found, span)?;
+                self.convert(value, &ty, span)?
+            }
+            false => self.rvalue_for(desired, &ty)?,
+        };
+        // What is expected is as wide as the object, whatever its own type.
+        let scalar = match place_ty.is_scalar() {
+            true => place_ty,
+            false => ty.plain(),
+        };
+        let wanted = self.load_with(place.clone(), &scalar, Order::NonAtomic, span)?;
+        let wanted = self.convert(wanted, &ty, span)?;
+        let (old, success) =
+            self.exchange_if(address, &ty, wanted, desired, order, failure, weak, span);
+        let read = Value {
+            expr: LangExpr::Atom(Atom::Local(old)),
+            ty: ty.plain(),
+        };
+        let done = LangExpr::Atom(Atom::Local(success));
+        match place {
+            // On success, what was read is what was expected.
+            Place::Register(register) => {
+                let read = self.convert(read, &scalar, span)?;
+                self.emit(Action::Assign(register, read.expr), span);
+            }
+            Place::Memory(_) => {
+                let (failed, after) = (self.block(span), self.block(span));
+                self.finish(End::Branch(done.clone(), after, failed), span);
+                self.begin(failed);
+                let read = self.convert(read, &scalar, span)?;
+                self.store(&place, &scalar, read, Order::NonAtomic, span)?;
+                self.goto_and_begin(after, span);
+            }
+        }
+        Ok(Value {
+            expr: done,
+            ty: Type::new(TypeKind::Bool),
+        })
+    }
+
+    /// The bare exchange: the registers of the value that was read, and of 1 where it wrote.
+    #[allow(clippy::too_many_arguments)]
+    fn exchange_if(
+        &mut self,
+        address: ValueExpr,
+        ty: &Type,
+        expected: Value,
+        desired: Value,
+        order: Written,
+        failure: Option<Written>,
+        weak: bool,
+        span: Span,
+    ) -> (LocalId, LocalId) {
+        let old = self.temporary(ty, span);
+        let success = self.temporary(&Type::new(TypeKind::Bool), span);
+        let fixed = match &failure {
+            Some(Written::Known(failure)) => Some(*failure),
+            // Orders that are computed go together in practice: the failure is the success without its release part.
+            _ => None,
+        };
+        self.with_order(order, span, |order| Action::CompareExchange {
+            old,
+            success,
+            address: address.clone(),
+            expected: expected.expr.clone(),
+            desired: desired.expr.clone(),
+            order,
+            failure: fixed.unwrap_or(order.without_release()).without_release(),
+            weak,
+        });
+        (old, success)
+    }
+
+    /// An atomic operation; `None` where the name is none.
+    pub fn atomic_builtin(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        wanted: bool,
+        span: Span,
+    ) -> Done<Option<Value>> {
+        if let Some(rest) = name.strip_prefix("__palisade_") {
+            return self.own_builtin(rest, arguments, span);
+        }
+        if let Some(rest) = name.strip_prefix("__sync_") {
+            return self.sync_builtin(rest, arguments, span);
+        }
+        let (rest, gnu) = match (name.strip_prefix("atomic_"), name.strip_prefix("__atomic_")) {
+            (Some(rest), _) => (rest, false),
+            (_, Some(rest)) => (rest, true),
+            _ => match name.strip_prefix("__c11_atomic_") {
+                Some(rest) => (rest, false),
+                None => return Ok(None),
+            },
+        };
+        let rest = rest.strip_suffix("_explicit").unwrap_or(rest);
+        let argument = |index: usize| arguments.get(index);
+        let needed = |body: &Self, index| body.argument(arguments, index, span);
+        let value = match rest {
+            "thread_fence" => {
+                let order = self.order(argument(0))?;
+                self.with_order(order, span, Action::Fence);
+                Value::nothing()
+            }
+            "init" => {
+                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let value = self.rvalue_for(needed(self, 1)?, &ty)?;
+                let place = Place::Memory(address);
+                self.store(&place, &ty, value, Order::NonAtomic, span)?;
+                Value::nothing()
+            }
+            "is_lock_free" | "always_lock_free" => Value::int(1),
+            "load" if gnu && arguments.len() == 3 => {
+                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let (place, found) = self.pointed(needed(self, 1)?)?;
+                let order = self.order(argument(2))?;
+                let value = self.load_written(address, &ty, order, span);
+                let value = self.convert(value, &found, span)?;
+                self.store(&place, &found, value, Order::NonAtomic, span)?;
+                Value::nothing()
+            }
+            "load" | "load_n" => {
+                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let order = self.order(argument(1))?;
+                self.load_written(address, &ty, order, span)
+            }
+            "store" | "store_n" => {
+                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let value = match gnu && rest == "store" {
+                    true => {
+                        let (place, found) = self.pointed(needed(self, 1)?)?;
+                        let value = self.load(place, &found, span)?;
+                        self.convert(value, &ty, span)?
+                    }
+                    false => self.rvalue_for(needed(self, 1)?, &ty)?,
+                };
+                let order = self.order(argument(2))?;
+                self.with_order(order, span, |order| Action::Store {
+                    address: address.clone(),
+                    value: value.expr.clone(),
+                    order,
+                });
+                Value::nothing()
+            }
+            "exchange" | "exchange_n" if !(gnu && rest == "exchange") => {
+                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let value = self.rvalue_for(needed(self, 1)?, &ty)?;
+                let order = self.order(argument(2))?;
+                self.exchange(address, &ty, value, order, wanted, span)
+            }
+            "compare_exchange_strong" | "compare_exchange_weak" => {
+                let order = self.order(argument(3))?;
+                let failure = match argument(4) {
+                    Some(failure) => Some(self.order(Some(failure))?),
+                    None => None,
+                };
+                let weak = rest.ends_with("weak");
+                let (object, expected, desired) =
+                    (needed(self, 0)?, needed(self, 1)?, needed(self, 2)?);
+                self.compare_exchange(object, expected, desired, false, order, failure, weak, span)?
+            }
+            "compare_exchange_n" | "compare_exchange" => {
+                let weak = self.rvalue(needed(self, 3)?)?;
+                let weak = !matches!(weak.expr, LangExpr::Const(0));
+                let order = self.order(argument(4))?;
+                let failure = self.order(argument(5))?;
+                let (object, expected, desired) =
+                    (needed(self, 0)?, needed(self, 1)?, needed(self, 2)?);
+                let through = rest == "compare_exchange";
+                let failure = Some(failure);
+                self.compare_exchange(
+                    object, expected, desired, through, order, failure, weak, span,
+                )?
+            }
+            "flag_test_and_set" | "test_and_set" => {
+                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let order = self.order(argument(1))?;
+                let value = self.exchange(address, &ty, Value::int(1), order, true, span);
+                self.convert(value, &Type::new(TypeKind::Bool), span)?
+            }
+            "flag_clear" | "clear" => {
+                let (address, _) = self.atomic(needed(self, 0)?)?;
+                let order = self.order(argument(1))?;
+                self.with_order(order, span, |order| Action::Store {
+                    address: address.clone(),
+                    value: LangExpr::Const(0),
+                    order,
+                });
+                Value::nothing()
+            }
+            _ => {
+                let (op, old) = match (rest.strip_prefix("fetch_"), rest.strip_suffix("_fetch")) {
+                    (Some(op), _) => (op, true),
+                    (None, Some(op)) if gnu => (op, false),
+                    _ => return Ok(None),
+                };
+                let Some(op) = operator(op) else {
+                    return Ok(None);
+                };
+                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let operand = self.rvalue(needed(self, 1)?)?;
+                let order = self.order(argument(2))?;
+                let (before, after) =
+                    self.fetch_written(op, address, &ty, operand, order, !gnu, span)?;
+                if old { before } else { after }
+            }
+        };
+        Ok(Some(value))
+    }
+
+    fn load_written(&mut self, address: ValueExpr, ty: &Type, order: Written, span: Span) -> Value {
+        let to = self.temporary(ty, span);
+        self.with_order(order, span, |order| Action::Load {
+            to,
+            address: address.clone(),
+            order,
+        });
+        Value {
+            expr: LangExpr::Atom(Atom::Local(to)),
+            ty: ty.plain(),
+        }
+    }
+
+    fn exchange(
+        &mut self,
+        address: ValueExpr,
+        ty: &Type,
+        value: Value,
+        order: Written,
+        wanted: bool,
+        span: Span,
+    ) -> Value {
+        let to = wanted.then(|| self.temporary(ty, span));
+        self.with_order(order, span, |order| Action::Exchange {
+            to,
+            address: address.clone(),
+            value: value.expr.clone(),
+            order,
+        });
+        match to {
+            Some(to) => Value {
+                expr: LangExpr::Atom(Atom::Local(to)),
+                ty: ty.plain(),
+            },
+            None => Value::nothing(),
+        }
+    }
+
+    /// GNU C's old operations: all of them full barriers, but for the two of a lock.
+    fn sync_builtin(&mut self, name: &str, arguments: &[Expr], span: Span) -> Done<Option<Value>> {
+        if name == "synchronize" {
+            self.emit(Action::Fence(Order::SeqCst), span);
+            return Ok(Some(Value::nothing()));
+        }
+        let (address, ty) = self.atomic(self.argument(arguments, 0, span)?)?;
+        let value = match name {
+            "lock_test_and_set" => {
+                let value = self.rvalue_for(self.argument(arguments, 1, span)?, &ty)?;
+                let order = Written::Known(Order::Acquire);
+                self.exchange(address, &ty, value, order, true, span)
+            }
+            "lock_release" => {
+                let store = Action::Store {
+                    address,
+                    value: LangExpr::Const(0),
+                    order: Order::Release,
+                };
+                self.emit(store, span);
+                Value::nothing()
+            }
+            "bool_compare_and_swap" | "val_compare_and_swap" => {
+                let expected = self.rvalue_for(self.argument(arguments, 1, span)?, &ty)?;
+                let desired = self.rvalue_for(self.argument(arguments, 2, span)?, &ty)?;
+                let order = Written::Known(Order::SeqCst);
+                let (old, success) =
+                    self.exchange_if(address, &ty, expected, desired, order, None, false, span);
+                match name == "bool_compare_and_swap" {
+                    true => Value {
+                        expr: LangExpr::Atom(Atom::Local(success)),
+                        ty: Type::new(TypeKind::Bool),
+                    },
+                    false => Value {
+                        expr: LangExpr::Atom(Atom::Local(old)),
+                        ty: ty.plain(),
+                    },
+                }
+            }
+            _ => {
+                let (op, old) = match (
+                    name.strip_prefix("fetch_and_"),
+                    name.strip_suffix("_and_fetch"),
+                ) {
+                    (Some(op), _) => (op, true),
+                    (None, Some(op)) => (op, false),
+                    _ => return Ok(None),
+                };
+                let Some(op) = operator(op) else {
+                    return Ok(None);
+                };
+                let operand = self.rvalue(self.argument(arguments, 1, span)?)?;
+                let order = Order::SeqCst;
+                let (before, after) = self.fetch(op, address, &ty, operand, order, false, span)?;
+                if old { before } else { after }
+            }
+        };
+        Ok(Some(value))
+    }
+
+    /// What our own headers are written with.
+    fn own_builtin(&mut self, name: &str, arguments: &[Expr], span: Span) -> Done<Option<Value>> {
+        if name == "assert" {
+            return Ok(None);
+        }
+        let object = self.argument(arguments, 0, span)?;
+        let second = || self.argument(arguments, 1, span);
+        let value = match name {
+            "wait_not" => self.wait(object, Relation::NotEqual, second()?, span)?,
+            "wait_is" => self.wait(object, Relation::Equal, second()?, span)?,
+            "read" => {
+                let (address, ty) = self.atomic(object)?;
+                self.load_written(address, &ty, Written::Known(Order::Acquire), span)
+            }
+            "init" => {
+                let (address, ty) = self.atomic(object)?;
+                let value = self.rvalue_for(self.argument(arguments, 1, span)?, &ty)?;
+                self.store(&Place::Memory(address), &ty, value, Order::NonAtomic, span)?;
+                Value::nothing()
+            }
+            "put" => {
+                let (address, ty) = self.atomic(object)?;
+                let value = self.rvalue_for(self.argument(arguments, 1, span)?, &ty)?;
+                self.store(&Place::Memory(address), &ty, value, Order::Release, span)?;
+                Value::nothing()
+            }
+            "more" | "less" => {
+                let (address, ty) = self.atomic(object)?;
+                let op = match name {
+                    "more" => BinaryOp::Add,
+                    _ => BinaryOp::Subtract,
+                };
+                let one = Value::int(1);
+                let order = Order::AcqRel;
+                self.fetch(op, address, &ty, one, order, false, span)?.0
+            }
+            "take" => {
+                let (address, ty) = self.atomic(object)?;
+                let expected = self.rvalue_for(self.argument(arguments, 1, span)?, &ty)?;
+                let desired = self.rvalue_for(self.argument(arguments, 2, span)?, &ty)?;
+                let take = Action::BlockingCompareExchange {
+                    address,
+                    expected: expected.expr,
+                    desired: desired.expr,
+                    order: Order::Acquire,
+                };
+                self.emit(take, span);
+                Value::nothing()
+            }
+            "try" => {
+                let (address, ty) = self.atomic(object)?;
+                let expected = self.rvalue_for(self.argument(arguments, 1, span)?, &ty)?;
+                let desired = self.rvalue_for(self.argument(arguments, 2, span)?, &ty)?;
+                // A lock that is taken for reading is given back by one that succeeds: both ways.
+                let order = Written::Known(Order::AcqRel);
+                let failure = Some(Written::Known(Order::Relaxed));
+                let (_, success) =
+                    self.exchange_if(address, &ty, expected, desired, order, failure, false, span);
+                Value {
+                    expr: LangExpr::Atom(Atom::Local(success)),
+                    ty: Type::int(32, true),
+                }
+            }
+            "cmpxchg" => {
+                let (address, ty) = self.atomic(object)?;
+                let expected = self.rvalue_for(self.argument(arguments, 1, span)?, &ty)?;
+                let desired = self.rvalue_for(self.argument(arguments, 2, span)?, &ty)?;
+                let order = self.order(arguments.get(3))?;
+                let failure = Some(Written::Known(Order::Relaxed));
+                let (old, _) =
+                    self.exchange_if(address, &ty, expected, desired, order, failure, false, span);
+                Value {
+                    expr: LangExpr::Atom(Atom::Local(old)),
+                    ty: ty.plain(),
+                }
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(value))
+    }
+}
+
+/// An order as it is written.
+#[derive(Clone, Debug)]
+enum Written {
+    Known(Order),
+    /// A parameter, say: its number in C.
+    Computed(ValueExpr),
+}

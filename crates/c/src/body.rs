@@ -1,0 +1,578 @@
+//! A function's body: variables and statements.
+
+use crate::ast::*;
+use crate::escape;
+use crate::types::{Done, fail, layout};
+use crate::unit::Translator;
+use crate::value::{Place, Value};
+use palisade_lang::{BinaryOp, Expr as LangExpr, Order, Span};
+use palisade_lower::{
+    self as lower, Action, Atom, Block, BlockId, End, Local, LocalId, ObjectId, Step, Storage,
+    ValueExpr,
+};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// What a name in a function stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Variable {
+    /// A register, or memory of the function.
+    Local(LocalId, Type),
+    /// An object with static storage.
+    Static(ObjectId, Type),
+}
+
+/// A function under translation.
+pub(crate) struct Body<'t, 'a> {
+    pub translator: &'t mut Translator<'a>,
+    pub function: lower::Function,
+    /// The least and the largest value that each variable can hold.
+    pub ranges: Vec<(i64, i64)>,
+    current: BlockId,
+    scopes: Vec<HashMap<Rc<str>, Variable>>,
+    breaks: Vec<BlockId>,
+    continues: Vec<BlockId>,
+    labels: HashMap<Rc<str>, BlockId>,
+    /// Of each `switch` that is open: the blocks of its cases, and of `default`.
+    switches: Vec<Switch>,
+    /// Names of variables whose address is taken.
+    in_memory: HashSet<Rc<str>>,
+    result: Type,
+}
+
+#[derive(Default)]
+struct Switch {
+    cases: Vec<(i64, i64, BlockId)>,
+    default: Option<BlockId>,
+}
+
+impl<'t, 'a> Body<'t, 'a> {
+    fn new(translator: &'t mut Translator<'a>, name: &str, result: Type, span: Span) -> Self {
+        let mut body = Body {
+            translator,
+            function: lower::Function {
+                name: name.to_string(),
+                parameters: Vec::new(),
+                locals: Vec::new(),
+                blocks: Vec::new(),
+                span,
+            },
+            ranges: Vec::new(),
+            current: BlockId(0),
+            scopes: vec![HashMap::new()],
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            labels: HashMap::new(),
+            switches: Vec::new(),
+            in_memory: HashSet::new(),
+            result,
+        };
+        body.current = body.block(span);
+        body
+    }
+
+    /// For an expression outside functions.
+    pub fn scratch(translator: &'t mut Translator<'a>) -> Self {
+        let nothing = Type::new(TypeKind::Void);
+        Body::new(translator, "", nothing, Span::default())
+    }
+
+    pub fn has_steps(&self) -> bool {
+        self.function.blocks.len() > 1 || !self.function.blocks[0].steps.is_empty()
+    }
+
+    /// Translates a function.
+    pub fn translate(
+        translator: &'t mut Translator<'a>,
+        definition: &'a Definition,
+    ) -> Done<lower::Function> {
+        let result = definition.ty.result.clone();
+        let mut body = Body::new(translator, &definition.name, result, definition.span);
+        escape::find(&definition.body, &mut body.in_memory);
+        for parameter in &definition.ty.parameters {
+            body.parameter(parameter)?;
+        }
+        body.statements(&definition.body)?;
+        body.finish(End::Return(None), definition.span);
+        Ok(body.function)
+    }
+
+    fn parameter(&mut self, parameter: &Parameter) -> Done<()> {
+        let ty = crate::types::resolved(&parameter.ty, parameter.span, self.translator)?;
+        let name = parameter.name.clone().unwrap_or_else(|| "unnamed".into());
+        let register = self.local(Some(&name), Storage::Register, parameter.span);
+        self.function.parameters.push(register);
+        if ty.is_scalar() && !self.in_memory.contains(&name) {
+            self.limit(register, &ty);
+            self.declare(name, Variable::Local(register, ty));
+            return Ok(());
+        }
+        // A struct comes as the address of the caller's.
+        let memory = self.memory(&name, &ty, parameter.span)?;
+        let place = Place::Memory(LangExpr::Atom(Atom::AddressOf(memory)));
+        let value = Value {
+            expr: LangExpr::Atom(Atom::Local(register)),
+            ty: ty.clone(),
+        };
+        self.declare(name, Variable::Local(memory, ty.clone()));
+        self.store(&place, &ty, value, Order::NonAtomic, parameter.span)
+    }
+
+    pub fn declare(&mut self, name: Rc<str>, variable: Variable) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name, variable);
+        }
+    }
+
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    pub fn local(&mut self, name: Option<&str>, storage: Storage, span: Span) -> LocalId {
+        let id = LocalId(self.function.locals.len() as u32);
+        self.function.locals.push(Local {
+            name: name.map(str::to_string),
+            storage,
+            span,
+        });
+        self.ranges.push((i64::MIN, i64::MAX));
+        id
+    }
+
+    /// A register for a value within a statement.
+    pub fn temporary(&mut self, ty: &Type, span: Span) -> LocalId {
+        let register = self.local(None, Storage::Register, span);
+        self.limit(register, ty);
+        register
+    }
+
+    /// The register holds values of this type only.
+    pub fn limit(&mut self, register: LocalId, ty: &Type) {
+        if let Some(width) = ty.width() {
+            self.ranges[register.index()] = match ty.is_pointer() {
+                // Numbers of functions are below 0.
+                true => (i64::MIN, i64::MAX),
+                false => width.range(),
+            };
+        }
+    }
+
+    pub fn memory(&mut self, name: &str, ty: &Type, span: Span) -> Done<LocalId> {
+        let mut cells = Vec::new();
+        layout(ty, "", span, self.translator, &mut cells)?;
+        Ok(self.local(Some(name), Storage::Memory(cells), span))
+    }
+
+    pub fn block(&mut self, span: Span) -> BlockId {
+        let id = BlockId(self.function.blocks.len() as u32);
+        self.function.blocks.push(Block {
+            steps: Vec::new(),
+            end: End::Stop,
+            span,
+        });
+        id
+    }
+
+    pub fn emit(&mut self, action: Action, span: Span) {
+        let block = &mut self.function.blocks[self.current.index()];
+        block.steps.push(Step { action, span });
+    }
+
+    /// Ends the block that is being filled; what follows goes nowhere until [`Body::begin`].
+    pub fn finish(&mut self, end: End, span: Span) {
+        let block = &mut self.function.blocks[self.current.index()];
+        block.end = end;
+        block.span = span;
+        self.current = self.block(span);
+    }
+
+    /// The block that is being filled.
+    pub fn here(&self) -> BlockId {
+        self.current
+    }
+
+    /// Goes on in this block.
+    pub fn begin(&mut self, block: BlockId) {
+        self.current = block;
+    }
+
+    /// Ends the block with a jump and goes on there.
+    pub fn goto_and_begin(&mut self, block: BlockId, span: Span) {
+        self.finish(End::Goto(block), span);
+        self.begin(block);
+    }
+
+    /// Where the condition is 0, the run goes beyond what is followed.
+    pub fn bound_unless(&mut self, condition: ValueExpr, message: &str, span: Span) {
+        let (fine, beyond) = (self.block(span), self.block(span));
+        self.finish(End::Branch(condition, fine, beyond), span);
+        self.begin(beyond);
+        self.emit(Action::Bound(message.to_string()), span);
+        self.finish(End::Stop, span);
+        self.begin(fine);
+    }
+
+    fn statements(&mut self, statements: &[Stmt]) -> Done<()> {
+        self.scopes.push(HashMap::new());
+        for statement in statements {
+            self.statement(statement)?;
+        }
+        self.scopes.pop();
+        Ok(())
+    }
+
+    /// The statements of `({ … })`; the value of the last.
+    pub fn statement_expression(&mut self, statements: &[Stmt]) -> Done<Value> {
+        self.scopes.push(HashMap::new());
+        let mut value = Value::nothing();
+        for (index, statement) in statements.iter().enumerate() {
+            match &statement.kind {
+                StmtKind::Expr(expr) if index + 1 == statements.len() => {
+                    value = self.rvalue(expr)?;
+                    if value.ty.is_scalar() {
+                        value = self.kept(value, expr.span);
+                    }
+                }
+                _ => self.statement(statement)?,
+            }
+        }
+        self.scopes.pop();
+        Ok(value)
+    }
+
+    fn label(&mut self, name: &Rc<str>, span: Span) -> BlockId {
+        if let Some(block) = self.labels.get(name) {
+            return *block;
+        }
+        let block = self.block(span);
+        self.labels.insert(name.clone(), block);
+        block
+    }
+
+    pub fn statement(&mut self, statement: &Stmt) -> Done<()> {
+        let span = statement.span;
+        let can_have_fence = !matches!(
+            statement.kind,
+            StmtKind::Empty
+                | StmtKind::Block(_)
+                | StmtKind::Label(..)
+                | StmtKind::Case(..)
+                | StmtKind::Default(_)
+        );
+        if statement.in_block && can_have_fence {
+            self.emit(Action::Statement, span);
+        }
+        match &statement.kind {
+            StmtKind::Empty => {}
+            StmtKind::Expr(expr) => self.effect(expr)?,
+            StmtKind::Declare(declarations) => {
+                for declaration in declarations {
+                    self.declaration(declaration)?;
+                }
+            }
+            StmtKind::Block(statements) => self.statements(statements)?,
+            StmtKind::If(condition, then, otherwise) => {
+                let yes = self.block(span);
+                let no = self.block(span);
+                let after = match otherwise {
+                    Some(_) => self.block(span),
+                    None => no,
+                };
+                self.branch(condition, yes, no)?;
+                self.begin(yes);
+                self.statement(then)?;
+                self.finish(End::Goto(after), span);
+                if let Some(otherwise) = otherwise {
+                    self.begin(no);
+                    self.statement(otherwise)?;
+                    self.finish(End::Goto(after), span);
+                }
+                self.begin(after);
+            }
+            StmtKind::While(condition, body) => {
+                let (head, inside) = (self.block(condition.span), self.block(span));
+                let after = self.block(span);
+                self.goto_and_begin(head, condition.span);
+                self.branch(condition, inside, after)?;
+                self.begin(inside);
+                self.in_loop(body, after, head)?;
+                self.finish(End::Goto(head), span);
+                self.begin(after);
+            }
+            StmtKind::DoWhile(body, condition) => {
+                let (inside, test) = (self.block(span), self.block(condition.span));
+                let after = self.block(span);
+                self.goto_and_begin(inside, span);
+                self.in_loop(body, after, test)?;
+                self.goto_and_begin(test, condition.span);
+                self.branch(condition, inside, after)?;
+                self.begin(after);
+            }
+            StmtKind::For(first, condition, step, body) => {
+                self.scopes.push(HashMap::new());
+                if let Some(first) = first {
+                    self.statement(first)?;
+                }
+                let (head, inside) = (self.block(span), self.block(span));
+                let (next, after) = (self.block(span), self.block(span));
+                self.goto_and_begin(head, span);
+                match condition {
+                    Some(condition) => self.branch(condition, inside, after)?,
+                    None => self.finish(End::Goto(inside), span),
+                }
+                self.begin(inside);
+                self.in_loop(body, after, next)?;
+                self.goto_and_begin(next, span);
+                if let Some(step) = step {
+                    self.effect(step)?;
+                }
+                self.finish(End::Goto(head), span);
+                self.begin(after);
+                self.scopes.pop();
+            }
+            StmtKind::Switch(value, body) => self.switch(value, body, span)?,
+            StmtKind::Case(from, to, inner) => {
+                let low = self.case_value(from)?;
+                let high = match to {
+                    Some(to) => self.case_value(to)?,
+                    None => low,
+                };
+                let block = self.block(span);
+                match self.switches.last_mut() {
+                    Some(switch) => switch.cases.push((low, high, block)),
+                    None => return fail(span, "there is no `switch` around this"),
+                }
+                self.goto_and_begin(block, span);
+                self.inner(inner, statement.in_block)?;
+            }
+            StmtKind::Default(inner) => {
+                let block = self.block(span);
+                match self.switches.last_mut() {
+                    Some(switch) => switch.default = Some(block),
+                    None => return fail(span, "there is no `switch` around this"),
+                }
+                self.goto_and_begin(block, span);
+                self.inner(inner, statement.in_block)?;
+            }
+            StmtKind::Label(name, inner) => {
+                let block = self.label(name, span);
+                self.goto_and_begin(block, span);
+                self.inner(inner, statement.in_block)?;
+            }
+            StmtKind::Goto(name) => {
+                let block = self.label(name, span);
+                self.finish(End::Goto(block), span);
+            }
+            StmtKind::Break => match self.breaks.last() {
+                Some(block) => {
+                    let block = *block;
+                    self.finish(End::Goto(block), span);
+                }
+                None => return fail(span, "there is nothing around this to break out of"),
+            },
+            StmtKind::Continue => match self.continues.last() {
+                Some(block) => {
+                    let block = *block;
+                    self.finish(End::Goto(block), span);
+                }
+                None => return fail(span, "there is no loop around this"),
+            },
+            StmtKind::Return(value) => {
+                let value = match value {
+                    Some(value) if self.result.is_void() => {
+                        self.effect(value)?;
+                        None
+                    }
+                    Some(value) => {
+                        let target = self.result.clone();
+                        Some(self.rvalue_for(value, &target)?.expr)
+                    }
+                    None => None,
+                };
+                self.finish(End::Return(value), span);
+            }
+            StmtKind::Asm(text, memory) => self.assembly(text, *memory, span)?,
+        }
+        Ok(())
+    }
+
+    /// The statement behind a label.
+    fn inner(&mut self, inner: &Stmt, _in_block: bool) -> Done<()> {
+        self.statement(inner)
+    }
+
+    fn in_loop(&mut self, body: &Stmt, after: BlockId, again: BlockId) -> Done<()> {
+        self.breaks.push(after);
+        self.continues.push(again);
+        let result = self.statement(body);
+        self.breaks.pop();
+        self.continues.pop();
+        result
+    }
+
+    fn case_value(&mut self, expr: &Expr) -> Done<i64> {
+        match self.translator.integer(expr)? {
+            Some(value) => Ok(value),
+            None => fail(expr.span, "this must be a constant"),
+        }
+    }
+
+    fn switch(&mut self, value: &Expr, body: &Stmt, span: Span) -> Done<()> {
+        let value_span = value.span;
+        let value = self.rvalue(value)?;
+        let value = self.kept(value, value_span);
+        let dispatch = self.current;
+        let (inside, after) = (self.block(span), self.block(span));
+        self.begin(inside);
+        self.switches.push(Switch::default());
+        self.breaks.push(after);
+        self.statement(body)?;
+        self.breaks.pop();
+        self.finish(End::Goto(after), span);
+        let Some(switch) = self.switches.pop() else {
+            return Ok(());
+        };
+        self.begin(dispatch);
+        for (low, high, block) in switch.cases {
+            let test =
+                |op, bound: i64| lower::binary(op, value.expr.clone(), LangExpr::Const(bound));
+            let condition = match low == high {
+                true => test(BinaryOp::Equal, low),
+                false => lower::binary(
+                    BinaryOp::And,
+                    test(BinaryOp::GreaterEqual, low),
+                    test(BinaryOp::LessEqual, high),
+                ),
+            };
+            let next = self.block(span);
+            self.finish(End::Branch(condition, block, next), value_span);
+            self.begin(next);
+        }
+        self.finish(End::Goto(switch.default.unwrap_or(after)), span);
+        self.begin(after);
+        Ok(())
+    }
+
+    fn declaration(&mut self, declaration: &Declaration) -> Done<()> {
+        let span = declaration.span;
+        let name = &declaration.name;
+        let mut ty = declaration.ty.clone();
+        if let (TypeKind::TypeOf(None), Some(Init::Expr(value))) =
+            (&*ty.kind, declaration.init.as_deref())
+        {
+            ty = self.type_of(value)?;
+        }
+        if matches!(&*ty.kind, TypeKind::TypeOf(Some(_)))
+            && let TypeKind::TypeOf(Some(expr)) = &*ty.kind.clone()
+        {
+            ty = self.type_of(expr)?;
+        }
+        if matches!(&*ty.kind, TypeKind::Function(_)) {
+            return Ok(());
+        }
+        if declaration.is_extern {
+            return Ok(());
+        }
+        let ty = self
+            .translator
+            .with_length(&ty, declaration.init.as_deref(), span)?;
+        if declaration.is_static {
+            let local = declaration.thread_local;
+            let (object, ty) = self.translator.new_object(name, ty, local, span)?;
+            self.declare(name.clone(), Variable::Static(object, ty.clone()));
+            if let Some(init) = &declaration.init {
+                self.translator.initialise(object, &ty, init)?;
+            }
+            return Ok(());
+        }
+        if matches!(&*ty.kind, TypeKind::Float) {
+            return fail(span, "floating-point variables are not supported");
+        }
+        if ty.is_scalar() && !self.in_memory.contains(name) {
+            let register = self.local(Some(name), Storage::Register, span);
+            self.limit(register, &ty);
+            // The name is known in its own initial value, which nothing sensible uses.
+            let value = match declaration.init.as_deref() {
+                Some(Init::Expr(value)) => Some(self.rvalue_for(value, &ty)?.expr),
+                Some(Init::List(entries, _)) => match entries.first() {
+                    Some((_, Init::Expr(value))) => Some(self.rvalue_for(value, &ty)?.expr),
+                    _ => Some(LangExpr::Const(0)),
+                },
+                None => None,
+            };
+            self.declare(name.clone(), Variable::Local(register, ty));
+            if let Some(value) = value {
+                self.emit(Action::Assign(register, value), span);
+            }
+            return Ok(());
+        }
+        let memory = self.memory(name, &ty, span)?;
+        self.declare(name.clone(), Variable::Local(memory, ty.clone()));
+        if let Some(init) = &declaration.init {
+            let address = LangExpr::Atom(Atom::AddressOf(memory));
+            self.fill(address, &ty, init, span)?;
+        }
+        Ok(())
+    }
+
+    /// Stores an initial value; what a list does not mention is 0.
+    pub fn fill(&mut self, address: ValueExpr, ty: &Type, init: &Init, span: Span) -> Done<()> {
+        let mut values = Vec::new();
+        crate::init::values(self.translator, ty, init, 0, &mut values)?;
+        if let Init::List(..) = init {
+            let count = self.translator.cell_count(ty, span)?;
+            for cell in 0..count {
+                if values
+                    .iter()
+                    .any(|(at, ty, _)| *at == cell as u64 && ty.is_scalar())
+                {
+                    continue;
+                }
+                let address = lower::binary(BinaryOp::Add, address.clone(), LangExpr::Const(cell));
+                let value = LangExpr::Const(0);
+                let order = Order::NonAtomic;
+                self.emit(
+                    Action::Store {
+                        address,
+                        value,
+                        order,
+                    },
+                    span,
+                );
+            }
+        }
+        for (cell, target, expr) in values {
+            let value = self.rvalue_for(&expr, &target)?;
+            let cell = LangExpr::Const(cell as i64);
+            let place = Place::Memory(lower::binary(BinaryOp::Add, address.clone(), cell));
+            self.store(&place, &target, value, Order::NonAtomic, expr.span)?;
+        }
+        Ok(())
+    }
+
+    /// `asm`: the barriers of x86 and Arm.
+    fn assembly(&mut self, text: &str, memory: bool, span: Span) -> Done<()> {
+        let text = text.trim().trim_end_matches(';').trim();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let order = match words.as_str() {
+            // Nothing but a word to the compiler.
+            "" | "nop" | "pause" | "rep; nop" | "rep nop" | "yield" | "isb" => None,
+            "mfence" | "dmb ish" | "dmb sy" | "dsb sy" | "sync" | "fence rw,rw" => {
+                Some(Order::SeqCst)
+            }
+            "lfence" | "dmb ishld" | "lwsync" => Some(Order::AcqRel),
+            "sfence" | "dmb ishst" => Some(Order::Release),
+            other if other.starts_with("lock; addl $0") || other.starts_with("lock addl $0") => {
+                Some(Order::SeqCst)
+            }
+            _ => {
+                return fail(span, "this assembly is not supported: only barriers are");
+            }
+        };
+        let _ = memory;
+        if let Some(order) = order {
+            self.emit(Action::Fence(order), span);
+        }
+        Ok(())
+    }
+}

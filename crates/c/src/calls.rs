@@ -1,0 +1,658 @@
+//! Calls: of the program's functions, and of those that the language and its libraries have.
+
+use crate::ast::*;
+use crate::body::Body;
+use crate::types::{Done, fail, layout, resolved, size};
+use crate::value::{Place, Value};
+use palisade_lang::{Diagnostic, Expr as LangExpr, Order, Relation, Span};
+use palisade_lower::{self as lower, Action, Atom, End, LocalId, ValueExpr};
+
+/// Functions without a meaning for concurrency: their arguments are evaluated, and they give 0.
+const WITHOUT_EFFECT: &[&str] = &[
+    "printf",
+    "fprintf",
+    "sprintf",
+    "snprintf",
+    "puts",
+    "putchar",
+    "fputs",
+    "fflush",
+    "perror",
+    "sched_yield",
+    "thrd_yield",
+    "sleep",
+    "usleep",
+    "nanosleep",
+    "thrd_sleep",
+    "srand",
+    "setbuf",
+    "pthread_yield",
+    "pthread_detach",
+    "thrd_detach",
+    "pthread_setconcurrency",
+    "pthread_setaffinity_np",
+    "pthread_attr_init",
+    "pthread_attr_destroy",
+    "pthread_attr_setdetachstate",
+    "pthread_attr_setstacksize",
+    "pthread_mutexattr_init",
+    "pthread_mutexattr_destroy",
+    "pthread_mutexattr_settype",
+    "pthread_condattr_init",
+    "pthread_barrierattr_init",
+    "__builtin_prefetch",
+    "__builtin_ia32_pause",
+    "_mm_pause",
+    "atomic_signal_fence",
+    "__atomic_signal_fence",
+    "__VERIFIER_hp_protect",
+    "__VERIFIER_hp_clear",
+    "__VERIFIER_hp_retire",
+];
+
+impl Body<'_, '_> {
+    /// A call; its value is nothing where it is not wanted.
+    pub fn call(
+        &mut self,
+        callee: &Expr,
+        arguments: &[Expr],
+        wanted: bool,
+        span: Span,
+    ) -> Done<Value> {
+        if let ExprKind::Name(name) = &callee.kind
+            && self.variable(name).is_none()
+        {
+            if self.translator.definitions.contains_key(name) {
+                // A body that the program has counts, whatever its name.
+            } else if let Some(value) = self.builtin(name, arguments, wanted, span)? {
+                return Ok(value);
+            } else if self.translator.global(name)?.is_none() {
+                let mut error = Diagnostic::error(span, format!("`{name}` has no body here"));
+                error = error.label("this call is not known");
+                return Err(Box::new(error));
+            }
+        }
+        let function = self.rvalue(callee)?;
+        let ty = function.ty.pointee().map(|to| to.kind.clone());
+        let Some(TypeKind::Function(ty)) = ty.as_deref() else {
+            return fail(callee.span, "this is not a function");
+        };
+        let mut values = Vec::new();
+        for (index, argument) in arguments.iter().enumerate() {
+            let value = match ty.parameters.get(index) {
+                Some(parameter) => {
+                    let target = resolved(&parameter.ty, argument.span, self.translator)?;
+                    self.rvalue_for(argument, &target)?
+                }
+                None => self.rvalue(argument)?,
+            };
+            values.push(value.expr);
+        }
+        let result = resolved(&ty.result, span, self.translator)?;
+        let to = match result.is_void() || (!wanted && result.record().is_none()) {
+            true => None,
+            false => Some(self.temporary(&result, span)),
+        };
+        let call = Action::Call {
+            to,
+            callee: function.expr,
+            arguments: values,
+        };
+        self.emit(call, span);
+        let Some(to) = to else {
+            return Ok(Value::nothing());
+        };
+        let value = Value {
+            expr: LangExpr::Atom(Atom::Local(to)),
+            ty: result.plain(),
+        };
+        if result.record().is_none() {
+            return Ok(value);
+        }
+        // The function's own struct may be used again: it is copied at once.
+        let memory = self.memory("result", &result, span)?;
+        let address = LangExpr::Atom(Atom::AddressOf(memory));
+        let place = Place::Memory(address.clone());
+        self.store(&place, &result, value, Order::NonAtomic, span)?;
+        Ok(Value {
+            expr: address,
+            ty: result,
+        })
+    }
+
+    /// An argument that must be there.
+    pub fn argument<'e>(&self, arguments: &'e [Expr], index: usize, span: Span) -> Done<&'e Expr> {
+        match arguments.get(index) {
+            Some(argument) => Ok(argument),
+            None => fail(span, format!("this call needs {} arguments", index + 1)),
+        }
+    }
+
+    /// The place that a pointer leads to, and the type of what is there. `&x` is the place of x, also where x is a register.
+    pub fn pointed(&mut self, pointer: &Expr) -> Done<(Place, Type)> {
+        match &pointer.kind {
+            ExprKind::Unary(Unary::AddressOf, operand) => self.place(operand),
+            ExprKind::Cast(ty, inner) => {
+                let ty = resolved(ty, pointer.span, self.translator)?;
+                let (place, found) = self.pointed(inner)?;
+                match ty.pointee() {
+                    Some(to) if !to.is_void() => {
+                        let to = resolved(to, pointer.span, self.translator)?;
+                        Ok((place, to))
+                    }
+                    _ => Ok((place, found)),
+                }
+            }
+            _ => {
+                let value = self.rvalue(pointer)?;
+                let Some(to) = value.ty.pointee() else {
+                    return fail(pointer.span, "this is not a pointer");
+                };
+                let to = resolved(to, pointer.span, self.translator)?;
+                Ok((Place::Memory(value.expr), to))
+            }
+        }
+    }
+
+    /// An atomic object that a pointer leads to: its address and its scalar type.
+    pub fn atomic(&mut self, pointer: &Expr) -> Done<(ValueExpr, Type)> {
+        let (place, ty) = self.pointed(pointer)?;
+        let Place::Memory(address) = place else {
+            return fail(pointer.span, "this variable has no address");
+        };
+        let mut ty = ty;
+        // A struct of one scalar, such as `atomic_flag`.
+        while let Some(id) = ty.record() {
+            let count = self.translator.cell_count(&ty, pointer.span)?;
+            let record = &self.translator.ast.records[id.0 as usize];
+            match record.fields.as_deref() {
+                Some([only]) if count == 1 => ty = only.ty.clone(),
+                _ => {
+                    let message = "atomic structs of more than one scalar are not supported";
+                    return fail(pointer.span, message);
+                }
+            }
+            ty = resolved(&ty, pointer.span, self.translator)?;
+        }
+        if let TypeKind::Array(element, _) = &*ty.kind {
+            ty = element.clone();
+        }
+        if ty.is_void() {
+            return fail(pointer.span, "the type behind this pointer is not known");
+        }
+        if !ty.is_scalar() {
+            return fail(pointer.span, "this is no scalar");
+        }
+        Ok((address, ty))
+    }
+
+    /// Memory that is allocated, where the expression is a call that does that: it has the type that the place wants.
+    pub fn allocation(&mut self, expr: &Expr, target: Option<&Type>) -> Done<Option<Value>> {
+        let (callee, arguments) = match &expr.kind {
+            ExprKind::Cast(ty, inner) => {
+                let ty = resolved(ty, expr.span, self.translator)?;
+                let useful = ty.pointee().is_some_and(|to| !to.is_void());
+                return match useful {
+                    true => self.allocation(inner, Some(&ty)),
+                    false => self.allocation(inner, target),
+                };
+            }
+            ExprKind::Call(callee, arguments) => (callee, arguments),
+            _ => return Ok(None),
+        };
+        let ExprKind::Name(name) = &callee.kind else {
+            return Ok(None);
+        };
+        if self.translator.definitions.contains_key(name) || self.variable(name).is_some() {
+            return Ok(None);
+        }
+        let span = expr.span;
+        let (sizes, zeroed): (&[Expr], bool) = match (&**name, arguments.as_slice()) {
+            ("malloc" | "__VERIFIER_hp_alloc", [size]) => (std::slice::from_ref(size), false),
+            ("alloca" | "__builtin_alloca", [size]) => (std::slice::from_ref(size), false),
+            ("aligned_alloc" | "memalign", [_, size]) => (std::slice::from_ref(size), false),
+            ("calloc", [_, _]) => (arguments, true),
+            _ => return Ok(None),
+        };
+        let mut bytes: u64 = 1;
+        let mut named = None;
+        for size in sizes {
+            match self.translator_integer(size)? {
+                Some(value) if value >= 0 => bytes = bytes.saturating_mul(value as u64),
+                _ => {
+                    let message = "memory whose size is not a constant is not supported";
+                    return fail(size.span, message);
+                }
+            }
+            named = named.or(self.sized_type(size)?);
+        }
+        let wanted = target
+            .and_then(Type::pointee)
+            .filter(|to| !to.is_void() && !matches!(&*to.kind, TypeKind::Int { bits: 8, .. }));
+        let ty = match (wanted, named) {
+            (Some(ty), _) => ty.clone(),
+            (None, Some(ty)) => ty,
+            (None, None) => match target.and_then(Type::pointee) {
+                Some(ty) if !ty.is_void() => ty.clone(),
+                _ => return fail(span, "what this memory will hold is not known"),
+            },
+        };
+        let ty = resolved(&ty, span, self.translator)?;
+        let (each, _) = size(&ty, span, self.translator)?;
+        let count = bytes / each.max(1);
+        if count == 0 || bytes % each.max(1) != 0 {
+            return fail(span, "this memory does not fit what it will hold");
+        }
+        let mut cells = Vec::new();
+        match count {
+            1 => layout(&ty, "", span, self.translator, &mut cells)?,
+            count => {
+                let length = Expr {
+                    kind: ExprKind::Int(count as i64, Type::int(64, false)),
+                    span,
+                };
+                let array = TypeKind::Array(ty.clone(), Some(length.into()));
+                layout(&Type::new(array), "", span, self.translator, &mut cells)?;
+            }
+        }
+        let pointer = Type::pointer(ty.clone());
+        let to = self.temporary(&pointer, span);
+        let name = ty.describe(self.translator.ast);
+        let total = cells.len() as i64;
+        let allocate = Action::Allocate { to, name, cells };
+        self.emit(allocate, span);
+        let address = LangExpr::Atom(Atom::Local(to));
+        if zeroed {
+            for cell in 0..total {
+                let cell = LangExpr::Const(cell);
+                let address = lower::binary(palisade_lang::BinaryOp::Add, address.clone(), cell);
+                let store = Action::Store {
+                    address,
+                    value: LangExpr::Const(0),
+                    order: Order::NonAtomic,
+                };
+                self.emit(store, span);
+            }
+        }
+        Ok(Some(Value {
+            expr: address,
+            ty: pointer,
+        }))
+    }
+
+    fn translator_integer(&mut self, expr: &Expr) -> Done<Option<i64>> {
+        // `sizeof *p` needs the function's names.
+        let blocks = self.function.blocks.len();
+        let steps = self.function.blocks[self.here().index()].steps.len();
+        let value = self.rvalue(expr)?;
+        let unchanged = blocks == self.function.blocks.len()
+            && steps == self.function.blocks[self.here().index()].steps.len();
+        match value.expr {
+            LangExpr::Const(value) if unchanged => Ok(Some(value)),
+            _ => self.translator.integer(expr),
+        }
+    }
+
+    /// The type in the first `sizeof` of an expression.
+    fn sized_type(&mut self, expr: &Expr) -> Done<Option<Type>> {
+        Ok(match &expr.kind {
+            ExprKind::SizeOfType(ty) => Some(ty.clone()),
+            ExprKind::SizeOf(inner) => Some(self.type_of(inner)?),
+            ExprKind::Binary(_, left, right) => match self.sized_type(left)? {
+                Some(ty) => Some(ty),
+                None => self.sized_type(right)?,
+            },
+            ExprKind::Cast(_, inner) => self.sized_type(inner)?,
+            _ => None,
+        })
+    }
+
+    /// A function of the language or its libraries; `None` where there is none of that name.
+    fn builtin(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        wanted: bool,
+        span: Span,
+    ) -> Done<Option<Value>> {
+        if let Some(value) = self.atomic_builtin(name, arguments, wanted, span)? {
+            return Ok(Some(value));
+        }
+        if WITHOUT_EFFECT.contains(&name) {
+            for argument in arguments {
+                if !matches!(argument.kind, ExprKind::String(_) | ExprKind::Float) {
+                    self.effect(argument)?;
+                }
+            }
+            return Ok(Some(Value::int(0)));
+        }
+        let value = match name {
+            "__palisade_assert" | "__VERIFIER_assert" | "assert" => {
+                let condition = self.rvalue(self.argument(arguments, 0, span)?)?;
+                if !condition.ty.is_scalar() {
+                    return fail(span, "this is no condition");
+                }
+                self.emit(Action::Assert(condition.expr), span);
+                Value::nothing()
+            }
+            "__VERIFIER_assume"
+            | "__ESBMC_assume"
+            | "__CPROVER_assume"
+            | "assume"
+            | "__VERIFIER_assume_internal" => {
+                let condition = self.rvalue(self.argument(arguments, 0, span)?)?;
+                self.emit(Action::Assume(condition.expr), span);
+                Value::nothing()
+            }
+            "__VERIFIER_error" | "reach_error" | "__assert_fail" => {
+                self.emit(Action::Assert(LangExpr::Const(0)), span);
+                Value::nothing()
+            }
+            "abort"
+            | "exit"
+            | "_Exit"
+            | "_exit"
+            | "quick_exit"
+            | "__builtin_unreachable"
+            | "__builtin_trap" => {
+                for argument in arguments {
+                    self.effect(argument)?;
+                }
+                self.finish(End::Stop, span);
+                Value::nothing()
+            }
+            "__VERIFIER_atomic_begin" => {
+                self.emit(Action::AtomicBegin, span);
+                Value::nothing()
+            }
+            "__VERIFIER_atomic_end" => {
+                self.emit(Action::AtomicEnd, span);
+                Value::nothing()
+            }
+            "__VERIFIER_thread_create" => self.create(arguments, None, 1, 2, span)?,
+            "pthread_create" => self.create(arguments, Some(0), 2, 3, span)?,
+            "thrd_create" => self.create(arguments, Some(0), 1, 2, span)?,
+            "pthread_join" | "thrd_join" | "__VERIFIER_thread_join" => {
+                self.join(arguments, span)?
+            }
+            "pthread_exit" | "thrd_exit" => {
+                let value = self.rvalue(self.argument(arguments, 0, span)?)?;
+                self.finish(End::Finish(Some(value.expr)), span);
+                Value::nothing()
+            }
+            "malloc" | "calloc" | "aligned_alloc" | "memalign" | "alloca" | "__builtin_alloca" => {
+                let call = Expr {
+                    kind: ExprKind::Call(
+                        Box::new(Expr {
+                            kind: ExprKind::Name(name.into()),
+                            span,
+                        }),
+                        arguments.to_vec(),
+                    ),
+                    span,
+                };
+                match self.allocation(&call, None)? {
+                    Some(value) => value,
+                    None => return fail(span, format!("this call of `{name}` is not supported")),
+                }
+            }
+            "free" => {
+                let address = self.rvalue(self.argument(arguments, 0, span)?)?;
+                self.emit(Action::Free(address.expr), span);
+                Value::nothing()
+            }
+            "__builtin_expect" | "__builtin_expect_with_probability" => {
+                self.rvalue(self.argument(arguments, 0, span)?)?
+            }
+            "__builtin_constant_p" => Value::int(0),
+            "memset" => self.fill_memory(arguments, span)?,
+            "memcpy" | "memmove" | "__builtin_memcpy" => self.copy_memory(arguments, span)?,
+            "syscall" => self.system_call(arguments, span)?,
+            _ if name.starts_with("__VERIFIER_nondet_") || name == "nondet_int" => {
+                self.nondeterministic(name, span)
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(value))
+    }
+
+    fn nondeterministic(&mut self, name: &str, span: Span) -> Value {
+        let is_bool = name.ends_with("_bool");
+        let ty = match name.ends_with("_uint") || name.ends_with("_unsigned") {
+            true => Type::int(32, false),
+            false => Type::int(32, true),
+        };
+        let register = self.temporary(&ty, span);
+        let chosen = LangExpr::Atom(Atom::Local(register));
+        match is_bool {
+            true => self.emit(Action::Choose(register, vec![0, 1]), span),
+            false => {
+                self.emit(Action::Choose(register, vec![0, 1, 2, 3, 4]), span);
+                let last = LangExpr::Const(4);
+                let fine = lower::binary(palisade_lang::BinaryOp::Less, chosen.clone(), last);
+                self.bound_unless(
+                    fine,
+                    "any number is possible here, and 0 to 3 are tried",
+                    span,
+                );
+            }
+        }
+        Value { expr: chosen, ty }
+    }
+
+    fn create(
+        &mut self,
+        arguments: &[Expr],
+        handle: Option<usize>,
+        function: usize,
+        argument: usize,
+        span: Span,
+    ) -> Done<Value> {
+        let place = match handle {
+            Some(index) => Some(self.pointed(self.argument(arguments, index, span)?)?),
+            None => None,
+        };
+        let callee = self.rvalue(self.argument(arguments, function, span)?)?;
+        let value = match arguments.get(argument) {
+            Some(argument) => self.rvalue(argument)?,
+            None => Value::int(0),
+        };
+        let ty = Type::int(64, false);
+        let to = self.temporary(&ty, span);
+        let spawn = Action::Spawn {
+            handle: Some(to),
+            callee: callee.expr,
+            arguments: vec![value.expr],
+        };
+        self.emit(spawn, span);
+        let handle = Value {
+            expr: LangExpr::Atom(Atom::Local(to)),
+            ty: ty.clone(),
+        };
+        match place {
+            Some((place, found)) if found.is_scalar() => {
+                self.store(&place, &found, handle, Order::NonAtomic, span)?;
+                Ok(Value::int(0))
+            }
+            Some((Place::Memory(address), _)) => {
+                let place = Place::Memory(address);
+                self.store(&place, &ty, handle, Order::NonAtomic, span)?;
+                Ok(Value::int(0))
+            }
+            Some(_) => fail(span, "the handle of a thread needs a place"),
+            None => Ok(handle),
+        }
+    }
+
+    fn join(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
+        let handle = self.rvalue(self.argument(arguments, 0, span)?)?;
+        let null = match arguments.get(1) {
+            Some(result) => self.translator.integer(result).ok().flatten() == Some(0),
+            None => true,
+        };
+        let pointer = Type::pointer(Type::new(TypeKind::Void));
+        let to: Option<LocalId> = match null {
+            true => None,
+            false => Some(self.temporary(&pointer, span)),
+        };
+        let join = Action::Join {
+            handle: handle.expr,
+            to,
+        };
+        if let (Some(to), Some(result)) = (to, arguments.get(1)) {
+            let (place, ty) = self.pointed(result)?;
+            self.emit(join, span);
+            let value = Value {
+                expr: LangExpr::Atom(Atom::Local(to)),
+                ty: pointer,
+            };
+            let value = self.convert(value, &ty, span)?;
+            self.store(&place, &ty, value, Order::NonAtomic, span)?;
+        } else {
+            self.emit(join, span);
+        }
+        Ok(Value::int(0))
+    }
+
+    /// How many cells so many bytes of this type are.
+    fn extent(&mut self, ty: &Type, bytes: &Expr) -> Done<i64> {
+        let span = bytes.span;
+        let Some(total) = self.translator_integer(bytes)? else {
+            return fail(span, "a size that is not a constant is not supported");
+        };
+        let (each, _) = size(ty, span, self.translator)?;
+        let cells = self.translator.cell_count(ty, span)?;
+        match each > 0 && total % each as i64 == 0 {
+            true => Ok(total / each as i64 * cells),
+            false => fail(span, "this size does not fit what the pointer leads to"),
+        }
+    }
+
+    fn fill_memory(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
+        let target = self.argument(arguments, 0, span)?;
+        let (place, ty) = self.pointed(target)?;
+        let value = self.translator_integer(self.argument(arguments, 1, span)?)?;
+        let byte = matches!(&*ty.kind, TypeKind::Int { bits: 8, .. });
+        if value != Some(0) && !byte {
+            return fail(span, "`memset` of anything but 0 is not supported");
+        }
+        let cells = self.extent(&ty, self.argument(arguments, 2, span)?)?;
+        let Place::Memory(address) = place else {
+            if let Place::Register(register) = place {
+                self.emit(Action::Assign(register, LangExpr::Const(0)), span);
+            }
+            return Ok(Value::nothing());
+        };
+        for cell in 0..cells {
+            let cell = LangExpr::Const(cell);
+            let store = Action::Store {
+                address: lower::binary(palisade_lang::BinaryOp::Add, address.clone(), cell),
+                value: LangExpr::Const(value.unwrap_or(0)),
+                order: Order::NonAtomic,
+            };
+            self.emit(store, span);
+        }
+        Ok(Value {
+            expr: address,
+            ty: Type::pointer(ty),
+        })
+    }
+
+    fn copy_memory(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
+        let (to, ty) = self.pointed(self.argument(arguments, 0, span)?)?;
+        let (from, _) = self.pointed(self.argument(arguments, 1, span)?)?;
+        let cells = self.extent(&ty, self.argument(arguments, 2, span)?)?;
+        let (Place::Memory(to), Place::Memory(from)) = (to, from) else {
+            return fail(span, "this copy is not supported");
+        };
+        let at = |address: &ValueExpr, cell: i64| {
+            let cell = LangExpr::Const(cell);
+            lower::binary(palisade_lang::BinaryOp::Add, address.clone(), cell)
+        };
+        let mut values = Vec::new();
+        for cell in 0..cells {
+            let register = self.temporary(&Type::int(64, true), span);
+            let load = Action::Load {
+                to: register,
+                address: at(&from, cell),
+                order: Order::NonAtomic,
+            };
+            self.emit(load, span);
+            values.push(register);
+        }
+        for (cell, register) in values.into_iter().enumerate() {
+            let store = Action::Store {
+                address: at(&to, cell as i64),
+                value: LangExpr::Atom(Atom::Local(register)),
+                order: Order::NonAtomic,
+            };
+            self.emit(store, span);
+        }
+        Ok(Value {
+            expr: to,
+            ty: Type::pointer(ty),
+        })
+    }
+
+    /// `syscall`: a futex, whose wait may end at any time.
+    fn system_call(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
+        const FUTEX: i64 = 202;
+        let number = self.translator_integer(self.argument(arguments, 0, span)?)?;
+        if number != Some(FUTEX) {
+            return fail(span, "of system calls, only `SYS_futex` is supported");
+        }
+        let operation = self.translator_integer(self.argument(arguments, 2, span)?)?;
+        match operation.map(|operation| operation & 127) {
+            Some(0) => {
+                let (address, ty) = self.atomic(self.argument(arguments, 1, span)?)?;
+                let expected = self.rvalue_for(self.argument(arguments, 3, span)?, &ty)?;
+                let to = self.temporary(&ty, span);
+                let order = Order::Relaxed;
+                self.emit(Action::Load { to, address, order }, span);
+                let read = LangExpr::Atom(Atom::Local(to));
+                let equal = lower::binary(palisade_lang::BinaryOp::Equal, read, expected.expr);
+                // 0 where it waited, -1 where it did not.
+                let minus = LangExpr::Const(-1);
+                Ok(Value {
+                    expr: lower::binary(palisade_lang::BinaryOp::Add, equal, minus),
+                    ty: Type::int(64, true),
+                })
+            }
+            Some(1) => {
+                let ty = Type::int(64, true);
+                let register = self.temporary(&ty, span);
+                self.emit(Action::Choose(register, vec![0, 1]), span);
+                Ok(Value {
+                    expr: LangExpr::Atom(Atom::Local(register)),
+                    ty,
+                })
+            }
+            _ => fail(span, "of futexes, only waiting and waking are supported"),
+        }
+    }
+
+    /// Waits until an atomic object holds a value in this relation.
+    pub fn wait(
+        &mut self,
+        pointer: &Expr,
+        relation: Relation,
+        value: &Expr,
+        span: Span,
+    ) -> Done<Value> {
+        let (address, ty) = self.atomic(pointer)?;
+        let value = self.rvalue_for(value, &ty)?;
+        let to = self.temporary(&ty, span);
+        let wait = Action::Wait {
+            to: Some(to),
+            address,
+            relation,
+            value: value.expr,
+            order: Order::Acquire,
+        };
+        self.emit(wait, span);
+        Ok(Value {
+            expr: LangExpr::Atom(Atom::Local(to)),
+            ty: ty.plain(),
+        })
+    }
+}

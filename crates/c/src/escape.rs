@@ -1,0 +1,134 @@
+//! Which variables of a function must be in memory, because their address is taken.
+
+use crate::ast::*;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// Adds the names of all variables whose address is taken. Names that several variables share count for all of them.
+pub(crate) fn find(statements: &[Stmt], into: &mut HashSet<Rc<str>>) {
+    for statement in statements {
+        in_statement(statement, into);
+    }
+}
+
+fn in_statement(statement: &Stmt, into: &mut HashSet<Rc<str>>) {
+    let mut expr = |expr: &Expr| in_expr(expr, into);
+    match &statement.kind {
+        StmtKind::Expr(e) => expr(e),
+        StmtKind::Declare(declarations) => {
+            for declaration in declarations {
+                if let Some(init) = &declaration.init {
+                    in_init(init, into);
+                }
+            }
+        }
+        StmtKind::Block(inner) => find(inner, into),
+        StmtKind::If(condition, then, otherwise) => {
+            expr(condition);
+            in_statement(then, into);
+            if let Some(otherwise) = otherwise {
+                in_statement(otherwise, into);
+            }
+        }
+        StmtKind::While(condition, body) | StmtKind::DoWhile(body, condition) => {
+            expr(condition);
+            in_statement(body, into);
+        }
+        StmtKind::For(first, condition, step, body) => {
+            condition.iter().chain(step).for_each(expr);
+            if let Some(first) = first {
+                in_statement(first, into);
+            }
+            in_statement(body, into);
+        }
+        StmtKind::Switch(value, body) => {
+            expr(value);
+            in_statement(body, into);
+        }
+        StmtKind::Case(_, _, inner) | StmtKind::Default(inner) | StmtKind::Label(_, inner) => {
+            in_statement(inner, into);
+        }
+        StmtKind::Return(Some(value)) => expr(value),
+        _ => {}
+    }
+}
+
+fn in_init(init: &Init, into: &mut HashSet<Rc<str>>) {
+    match init {
+        Init::Expr(expr) => in_expr(expr, into),
+        Init::List(entries, _) => entries.iter().for_each(|(_, init)| in_init(init, into)),
+    }
+}
+
+/// Arguments of these functions through which they give a value back: a variable's address there does not stay.
+fn gives_back(function: &str) -> Option<usize> {
+    match function {
+        "pthread_create" | "thrd_create" => Some(0),
+        "pthread_join" | "thrd_join" => Some(1),
+        name if name.contains("compare_exchange") => Some(1),
+        _ => None,
+    }
+}
+
+fn in_expr(expr: &Expr, into: &mut HashSet<Rc<str>>) {
+    match &expr.kind {
+        ExprKind::Unary(Unary::AddressOf, operand) => {
+            if let Some(name) = base(operand) {
+                into.insert(name.clone());
+            }
+            in_expr(operand, into);
+        }
+        ExprKind::Unary(_, operand)
+        | ExprKind::Step { place: operand, .. }
+        | ExprKind::Cast(_, operand)
+        | ExprKind::Member(operand, _)
+        | ExprKind::Arrow(operand, _) => in_expr(operand, into),
+        ExprKind::Binary(_, left, right)
+        | ExprKind::Assign(_, left, right)
+        | ExprKind::Comma(left, right)
+        | ExprKind::Index(left, right) => {
+            in_expr(left, into);
+            in_expr(right, into);
+        }
+        ExprKind::Conditional(condition, yes, no) => {
+            in_expr(condition, into);
+            if let Some(yes) = yes {
+                in_expr(yes, into);
+            }
+            in_expr(no, into);
+        }
+        ExprKind::Call(callee, arguments) => {
+            let given_back = match &callee.kind {
+                ExprKind::Name(name) => gives_back(name),
+                _ => None,
+            };
+            in_expr(callee, into);
+            for (index, argument) in arguments.iter().enumerate() {
+                let plain = matches!(
+                    &argument.kind,
+                    ExprKind::Unary(Unary::AddressOf, operand)
+                        if matches!(operand.kind, ExprKind::Name(_))
+                );
+                if !(given_back == Some(index) && plain) {
+                    in_expr(argument, into);
+                }
+            }
+        }
+        ExprKind::Compound(_, init) => in_init(init, into),
+        ExprKind::Statements(statements) => find(statements, into),
+        ExprKind::Generic(value, choices) => {
+            in_expr(value, into);
+            choices.iter().for_each(|(_, choice)| in_expr(choice, into));
+        }
+        _ => {}
+    }
+}
+
+/// The variable that a place is in.
+fn base(expr: &Expr) -> Option<&Rc<str>> {
+    match &expr.kind {
+        ExprKind::Name(name) => Some(name),
+        ExprKind::Member(inner, _) | ExprKind::Index(inner, _) => base(inner),
+        _ => None,
+    }
+}

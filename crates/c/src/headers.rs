@@ -1,0 +1,59 @@
+//! The headers that are in the binary, so that a C file needs no others.
+
+/// What is defined before the first line.
+pub const PREDEFINED: &[(&str, &str)] = &[
+    ("__STDC__", "1"),
+    ("__STDC_VERSION__", "201112L"),
+    ("__STDC_HOSTED__", "1"),
+    ("__GNUC__", "4"),
+    ("__GNUC_MINOR__", "2"),
+    ("__x86_64__", "1"),
+    ("__LP64__", "1"),
+    ("__linux__", "1"),
+    ("__unix__", "1"),
+    ("__CHAR_BIT__", "8"),
+    ("__SIZEOF_POINTER__", "8"),
+    ("__SIZEOF_INT__", "4"),
+    ("__SIZEOF_LONG__", "8"),
+    ("__ATOMIC_RELAXED", "0"),
+    ("__ATOMIC_CONSUME", "1"),
+    ("__ATOMIC_ACQUIRE", "2"),
+    ("__ATOMIC_RELEASE", "3"),
+    ("__ATOMIC_ACQ_REL", "4"),
+    ("__ATOMIC_SEQ_CST", "5"),
+    ("__PALISADE__", "1"),
+    ("__func__", "\"\""),
+    ("__FUNCTION__", "\"\""),
+];
+
+/// A header of that name.
+pub fn find(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "stdatomic.h" => include_str!("headers/stdatomic.h"),
+        "pthread.h" => include_str!("headers/pthread.h"),
+        "threads.h" => include_str!("headers/threads.h"),
+        "stdint.h" | "inttypes.h" => include_str!("headers/stdint.h"),
+        "stddef.h" | "sys/types.h" => include_str!("headers/stddef.h"),
+        "stdlib.h" | "malloc.h" => include_str!("headers/stdlib.h"),
+        "stdbool.h" => include_str!("headers/stdbool.h"),
+        "assert.h" => include_str!("headers/assert.h"),
+        "stdio.h" => include_str!("headers/stdio.h"),
+        "string.h" | "strings.h" | "memory.h" => include_str!("headers/string.h"),
+        "limits.h" => include_str!("headers/limits.h"),
+        "errno.h" => include_str!("headers/errno.h"),
+        "semaphore.h" => include_str!("headers/semaphore.h"),
+        "unistd.h" | "sched.h" | "time.h" | "sys/syscall.h" | "linux/futex.h" | "sys/time.h" => {
+            include_str!("headers/unistd.h")
+        }
+        "palisade/linux.h" | "lkmm.h" => include_str!("headers/linux.h"),
+        "genmc.h" | "genmc_internal.h" | "verifier.h" | "dat3m.h" | "nidhugg.h"
+        | "model-assert.h" | "librace.h" => include_str!("headers/verifier.h"),
+        "stdalign.h" => "#define alignas _Alignas\n#define alignof _Alignof\n",
+        "stdnoreturn.h" => "#define noreturn _Noreturn\n",
+        "stdarg.h" => "typedef void *va_list;\n",
+        "signal.h" | "ctype.h" | "math.h" | "fcntl.h" | "sys/mman.h" | "sys/wait.h"
+        | "sys/stat.h" | "locale.h" | "float.h" | "emmintrin.h" | "immintrin.h" | "x86intrin.h"
+        | "xmmintrin.h" => "",
+        _ => return None,
+    })
+}

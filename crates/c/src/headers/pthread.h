@@ -1,0 +1,83 @@
+#include <stddef.h>
+#include <unistd.h>
+typedef unsigned long pthread_t;
+typedef struct { int unused; } pthread_attr_t;
+typedef struct { int unused; } pthread_mutexattr_t;
+typedef struct { int unused; } pthread_condattr_t;
+typedef struct { int unused; } pthread_rwlockattr_t;
+typedef struct { int unused; } pthread_barrierattr_t;
+typedef struct { _Atomic int locked; } pthread_mutex_t;
+typedef struct { _Atomic int locked; } pthread_spinlock_t;
+typedef struct { int unused; } pthread_cond_t;
+typedef struct { _Atomic int holders; } pthread_rwlock_t;
+typedef struct { _Atomic unsigned arrived; unsigned count; _Atomic unsigned round; } pthread_barrier_t;
+typedef struct { _Atomic int state; } pthread_once_t;
+#define PTHREAD_MUTEX_INITIALIZER { 0 }
+#define PTHREAD_COND_INITIALIZER { 0 }
+#define PTHREAD_RWLOCK_INITIALIZER { 0 }
+#define PTHREAD_ONCE_INIT { 0 }
+#define PTHREAD_PROCESS_PRIVATE 0
+#define PTHREAD_PROCESS_SHARED 1
+#define PTHREAD_BARRIER_SERIAL_THREAD (-1)
+#define PTHREAD_CREATE_JOINABLE 0
+#define PTHREAD_CREATE_DETACHED 1
+#define PTHREAD_MUTEX_NORMAL 0
+static inline int pthread_mutex_init(pthread_mutex_t *mutex, const void *attributes) { __palisade_init(&mutex->locked, 0); return 0; }
+static inline int pthread_mutex_destroy(pthread_mutex_t *mutex) { return 0; }
+static inline int pthread_mutex_lock(pthread_mutex_t *mutex) { __palisade_take(&mutex->locked, 0, 1); return 0; }
+static inline int pthread_mutex_trylock(pthread_mutex_t *mutex) { return __palisade_try(&mutex->locked, 0, 1) ? 0 : 16; }
+static inline int pthread_mutex_unlock(pthread_mutex_t *mutex) { __palisade_put(&mutex->locked, 0); return 0; }
+static inline int pthread_spin_init(pthread_spinlock_t *lock, int shared) { __palisade_init(&lock->locked, 0); return 0; }
+static inline int pthread_spin_destroy(pthread_spinlock_t *lock) { return 0; }
+static inline int pthread_spin_lock(pthread_spinlock_t *lock) { __palisade_take(&lock->locked, 0, 1); return 0; }
+static inline int pthread_spin_trylock(pthread_spinlock_t *lock) { return __palisade_try(&lock->locked, 0, 1) ? 0 : 16; }
+static inline int pthread_spin_unlock(pthread_spinlock_t *lock) { __palisade_put(&lock->locked, 0); return 0; }
+/* A wait may end at any time, so it is just an unlock and a lock. */
+static inline int pthread_cond_init(pthread_cond_t *condition, const void *attributes) { return 0; }
+static inline int pthread_cond_destroy(pthread_cond_t *condition) { return 0; }
+static inline int pthread_cond_signal(pthread_cond_t *condition) { return 0; }
+static inline int pthread_cond_broadcast(pthread_cond_t *condition) { return 0; }
+static inline int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) { pthread_mutex_unlock(mutex); pthread_mutex_lock(mutex); return 0; }
+static inline int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until) { pthread_mutex_unlock(mutex); pthread_mutex_lock(mutex); return __VERIFIER_nondet_bool() ? 110 : 0; }
+static inline int pthread_rwlock_init(pthread_rwlock_t *lock, const void *attributes) { __palisade_init(&lock->holders, 0); return 0; }
+static inline int pthread_rwlock_destroy(pthread_rwlock_t *lock) { return 0; }
+static inline int pthread_rwlock_wrlock(pthread_rwlock_t *lock) { __palisade_take(&lock->holders, 0, -1); return 0; }
+static inline int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) { return __palisade_try(&lock->holders, 0, -1) ? 0 : 16; }
+static inline int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+  int holders = __palisade_wait_not(&lock->holders, -1);
+  while (!__palisade_try(&lock->holders, holders, holders + 1))
+    holders = __palisade_wait_not(&lock->holders, -1);
+  return 0;
+}
+static inline int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+  if (__palisade_try(&lock->holders, -1, 0))
+    return 0;
+  __palisade_less(&lock->holders);
+  return 0;
+}
+static inline int pthread_barrier_init(pthread_barrier_t *barrier, const void *attributes, unsigned count) {
+  __palisade_init(&barrier->arrived, 0);
+  __palisade_init(&barrier->round, 0);
+  barrier->count = count;
+  return 0;
+}
+static inline int pthread_barrier_destroy(pthread_barrier_t *barrier) { return 0; }
+static inline int pthread_barrier_wait(pthread_barrier_t *barrier) {
+  unsigned round = __palisade_read(&barrier->round);
+  if (__palisade_more(&barrier->arrived) + 1 == barrier->count) {
+    __palisade_put(&barrier->arrived, 0);
+    __palisade_put(&barrier->round, 1 - round);
+    return -1;
+  }
+  __palisade_wait_not(&barrier->round, round);
+  return 0;
+}
+static inline int pthread_once(pthread_once_t *once, void (*function)(void)) {
+  if (__palisade_try(&once->state, 0, 1)) {
+    function();
+    __palisade_put(&once->state, 2);
+  } else {
+    __palisade_wait_is(&once->state, 2);
+  }
+  return 0;
+}

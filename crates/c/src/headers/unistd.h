@@ -1,0 +1,15 @@
+#include <stddef.h>
+typedef long time_t;
+struct timespec { time_t tv_sec; long tv_nsec; };
+struct timeval { time_t tv_sec; long tv_usec; };
+int sched_yield(void);
+unsigned sleep(unsigned seconds);
+int usleep(unsigned microseconds);
+int nanosleep(const struct timespec *time, struct timespec *rest);
+#define SYS_futex 202
+#define __NR_futex 202
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
+#define FUTEX_PRIVATE_FLAG 128
+#define FUTEX_WAIT_PRIVATE 128
+#define FUTEX_WAKE_PRIVATE 129

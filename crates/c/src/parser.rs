@@ -1,0 +1,827 @@
+//! Declarations and statements.
+
+use crate::ast::*;
+use crate::lex::{Kind, Token};
+use palisade_lang::{Diagnostic, Span};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Expressions, types and statements nested deeper are refused.
+const DEEPEST: usize = 200;
+
+/// What a name of the program is, where that matters for reading on.
+#[derive(Clone, Debug)]
+pub(crate) enum Known {
+    Type(Type),
+    Constant(i64),
+    Object,
+}
+
+/// A parser stops at the first mistake: what follows it in C is rarely readable.
+pub(crate) type Parsing<T> = Result<T, Box<Diagnostic>>;
+
+pub(crate) struct Parser {
+    tokens: Vec<Token>,
+    at: usize,
+    pub(crate) ast: Ast,
+    scopes: Vec<HashMap<Rc<str>, Known>>,
+    tags: Vec<HashMap<Rc<str>, RecordId>>,
+    depth: usize,
+}
+
+/// `static`, `typedef` and their like.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Storage {
+    typedef: bool,
+    is_static: bool,
+    is_extern: bool,
+    thread_local: bool,
+}
+
+/// Reads a program.
+pub fn parse(tokens: Vec<Token>) -> Result<Ast, Diagnostic> {
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        ast: Ast::default(),
+        scopes: vec![HashMap::new()],
+        tags: vec![HashMap::new()],
+        depth: 0,
+    };
+    while parser.peek().kind != Kind::End {
+        parser.external().map_err(|error| *error)?;
+    }
+    Ok(parser.ast)
+}
+
+impl Parser {
+    pub(crate) fn peek(&self) -> &Token {
+        &self.tokens[self.at]
+    }
+
+    pub(crate) fn peek_at(&self, ahead: usize) -> &Token {
+        let last = self.tokens.len() - 1;
+        &self.tokens[(self.at + ahead).min(last)]
+    }
+
+    pub(crate) fn next(&mut self) -> Token {
+        let token = self.tokens[self.at].clone();
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+        token
+    }
+
+    pub(crate) fn take(&mut self, punct: &str) -> bool {
+        let found = self.peek().is(punct);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    pub(crate) fn take_name(&mut self, name: &str) -> bool {
+        let found = self.peek().is_name(name);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    pub(crate) fn expect(&mut self, punct: &str) -> Parsing<Token> {
+        if self.peek().is(punct) {
+            return Ok(self.next());
+        }
+        Err(self.expected(&format!("`{punct}`")))
+    }
+
+    pub(crate) fn expected(&self, what: &str) -> Box<Diagnostic> {
+        let token = self.peek();
+        let found = match token.kind {
+            Kind::End => "the end of the file".to_string(),
+            _ => format!("`{}`", token.text),
+        };
+        let message = format!("expected {what}, found {found}");
+        Box::new(Diagnostic::error(token.span, message))
+    }
+
+    pub(crate) fn error<T>(&self, span: Span, message: impl Into<String>) -> Parsing<T> {
+        Err(Box::new(Diagnostic::error(span, message)))
+    }
+
+    /// The place of what began with the token at `from` and has just been read.
+    pub(crate) fn since(&self, from: Span) -> Span {
+        let last = self.tokens[self.at.saturating_sub(1)].span;
+        // Both ends may come from different files, or from a macro.
+        match last.end >= from.start && last.end - from.start < 1 << 16 {
+            true => from.to(last),
+            false => from,
+        }
+    }
+
+    pub(crate) fn deeper(&mut self) -> Parsing<()> {
+        self.depth += 1;
+        match self.depth > DEEPEST {
+            true => self.error(self.peek().span, "this is nested too deeply"),
+            false => Ok(()),
+        }
+    }
+
+    pub(crate) fn shallower(&mut self) {
+        self.depth -= 1;
+    }
+
+    pub(crate) fn known(&self, name: &str) -> Option<&Known> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    fn declare(&mut self, name: Rc<str>, known: Known) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name, known);
+        }
+    }
+
+    pub(crate) fn open_scope(&mut self) {
+        self.scopes.push(HashMap::new());
+        self.tags.push(HashMap::new());
+    }
+
+    pub(crate) fn close_scope(&mut self) {
+        self.scopes.pop();
+        self.tags.pop();
+    }
+
+    fn external(&mut self) -> Parsing<()> {
+        if self.take(";") {
+            return Ok(());
+        }
+        if self.peek().is_name("asm") || self.peek().is_name("__asm__") {
+            return self.error(
+                self.peek().span,
+                "assembly outside functions is not supported",
+            );
+        }
+        if self.take_name("_Static_assert") || self.take_name("static_assert") {
+            return self.skip_brackets_and_semicolon();
+        }
+        if self.take_name("__extension__") {
+            return self.external();
+        }
+        let (base, storage) = self.specifiers()?;
+        if self.take(";") {
+            return Ok(());
+        }
+        let mut first = true;
+        loop {
+            let (ty, name, span) = self.declarator(base.clone())?;
+            let Some(name) = name else {
+                return Err(self.expected("a name"));
+            };
+            self.attributes()?;
+            if first && self.peek().is("{") {
+                let TypeKind::Function(function) = &*ty.kind else {
+                    return Err(self.expected("`;`"));
+                };
+                self.declare(name.clone(), Known::Object);
+                let function = function.clone();
+                return self.definition(name, function, span);
+            }
+            first = false;
+            let declaration = self.declaration(name, ty, &storage, span)?;
+            if let Some(declaration) = declaration {
+                self.ast.declarations.push(declaration);
+            }
+            if self.take(";") {
+                return Ok(());
+            }
+            self.expect(",")?;
+        }
+    }
+
+    fn skip_brackets_and_semicolon(&mut self) -> Parsing<()> {
+        self.expect("(")?;
+        let mut depth = 1;
+        while depth > 0 {
+            let token = self.next();
+            if token.kind == Kind::End {
+                return Err(self.expected("`)`"));
+            }
+            depth += i32::from(token.is("("));
+            depth -= i32::from(token.is(")"));
+        }
+        self.take(";");
+        Ok(())
+    }
+
+    fn definition(&mut self, name: Rc<str>, ty: Rc<FunctionType>, span: Span) -> Parsing<()> {
+        self.open_scope();
+        for parameter in &ty.parameters {
+            if let Some(name) = &parameter.name {
+                self.declare(name.clone(), Known::Object);
+            }
+        }
+        self.expect("{")?;
+        let body = self.block_items()?;
+        self.close_scope();
+        self.ast.definitions.push(Definition {
+            name,
+            ty,
+            body,
+            span,
+        });
+        Ok(())
+    }
+
+    /// What comes behind a declarator; `None` for a `typedef`.
+    fn declaration(
+        &mut self,
+        name: Rc<str>,
+        ty: Type,
+        storage: &Storage,
+        span: Span,
+    ) -> Parsing<Option<Declaration>> {
+        if storage.typedef {
+            if let TypeKind::Record(id) = &*ty.kind
+                && let record = &mut self.ast.records[id.0 as usize]
+                && record.name.is_none()
+            {
+                record.name = Some(name.clone());
+            }
+            self.declare(name, Known::Type(ty));
+            return Ok(None);
+        }
+        self.declare(name.clone(), Known::Object);
+        let init = match self.take("=") {
+            true => Some(Rc::new(self.initializer()?)),
+            false => None,
+        };
+        Ok(Some(Declaration {
+            name,
+            ty,
+            is_static: storage.is_static,
+            is_extern: storage.is_extern,
+            thread_local: storage.thread_local,
+            init,
+            span: self.since(span),
+        }))
+    }
+
+    pub(crate) fn initializer(&mut self) -> Parsing<Init> {
+        let start = self.peek().span;
+        if !self.take("{") {
+            return Ok(Init::Expr(self.assignment()?));
+        }
+        self.deeper()?;
+        let mut entries = Vec::new();
+        while !self.take("}") {
+            let mut designators = Vec::new();
+            loop {
+                if self.take("[") {
+                    designators.push(Designator::Index(self.conditional()?));
+                    self.expect("]")?;
+                } else if self.peek().is(".") {
+                    self.next();
+                    designators.push(Designator::Field(self.name()?));
+                } else {
+                    break;
+                }
+            }
+            if !designators.is_empty() {
+                self.expect("=")?;
+            } else if self.peek().kind == Kind::Name && self.peek_at(1).is(":") {
+                // GNU C's old way.
+                designators.push(Designator::Field(self.name()?));
+                self.next();
+            }
+            entries.push((designators, self.initializer()?));
+            if !self.take(",") {
+                self.expect("}")?;
+                break;
+            }
+        }
+        self.shallower();
+        Ok(Init::List(entries, self.since(start)))
+    }
+
+    pub(crate) fn name(&mut self) -> Parsing<Rc<str>> {
+        match self.peek().kind {
+            Kind::Name => Ok(self.next().text),
+            _ => Err(self.expected("a name")),
+        }
+    }
+
+    /// `__attribute__((…))` and its like: of no meaning here, but for none.
+    pub(crate) fn attributes(&mut self) -> Parsing<()> {
+        loop {
+            let token = self.peek();
+            let attribute = token.kind == Kind::Name
+                && matches!(
+                    &*token.text,
+                    "__attribute__" | "__attribute" | "_Alignas" | "alignas" | "__declspec"
+                );
+            let renamed = (token.is_name("asm") || token.is_name("__asm__"))
+                && self.peek_at(1).is("(")
+                && self.peek_at(2).kind == Kind::String;
+            if attribute || renamed {
+                self.next();
+                let semicolon = self.at;
+                self.skip_brackets_and_semicolon()?;
+                // The semicolon belongs to the declaration.
+                if self.tokens[self.at - 1].is(";") && self.at > semicolon {
+                    self.at -= 1;
+                }
+            } else if token.is("[") && self.peek_at(1).is("[") {
+                while !(self.peek().is("]") && self.peek_at(1).is("]")) {
+                    if self.next().kind == Kind::End {
+                        return Err(self.expected("`]]`"));
+                    }
+                }
+                self.next();
+                self.next();
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether a declaration begins here.
+    pub(crate) fn at_declaration(&self) -> bool {
+        let token = self.peek();
+        if token.kind != Kind::Name {
+            return false;
+        }
+        match &*token.text {
+            "typedef" | "static" | "extern" | "register" | "auto" | "_Thread_local"
+            | "__thread" | "thread_local" | "inline" | "__inline" | "__inline__" | "_Noreturn"
+            | "_Static_assert" | "static_assert" => true,
+            "__extension__" => self.peek_at(1).kind == Kind::Name,
+            _ => self.at_type(0),
+        }
+    }
+
+    /// Whether a type begins so many tokens ahead.
+    pub(crate) fn at_type(&self, ahead: usize) -> bool {
+        let token = self.peek_at(ahead);
+        if token.kind != Kind::Name {
+            return false;
+        }
+        match &*token.text {
+            "void" | "char" | "short" | "int" | "long" | "float" | "double" | "signed"
+            | "__signed__" | "unsigned" | "_Bool" | "struct" | "union" | "enum" | "const"
+            | "__const" | "volatile" | "__volatile__" | "_Atomic" | "restrict" | "__restrict"
+            | "__restrict__" | "typeof" | "__typeof__" | "__typeof" | "__auto_type"
+            | "__int128" | "_Complex" | "__attribute__" | "_Alignas" => true,
+            name => matches!(self.known(name), Some(Known::Type(_))),
+        }
+    }
+
+    pub(crate) fn specifiers(&mut self) -> Parsing<(Type, Storage)> {
+        let start = self.peek().span;
+        let mut storage = Storage::default();
+        let (mut long, mut short, mut signed, mut unsigned) = (0, false, false, false);
+        let mut base: Option<Type> = None;
+        let mut word = None;
+        let (mut atomic, mut volatile, mut constant) = (false, false, false);
+        loop {
+            self.attributes()?;
+            let token = self.peek().clone();
+            if token.kind != Kind::Name {
+                break;
+            }
+            match &*token.text {
+                "typedef" => storage.typedef = true,
+                "static" => storage.is_static = true,
+                "extern" => storage.is_extern = true,
+                "_Thread_local" | "__thread" | "thread_local" => storage.thread_local = true,
+                "register" | "auto" | "inline" | "__inline" | "__inline__" | "_Noreturn"
+                | "restrict" | "__restrict" | "__restrict__" | "__extension__" => {}
+                "const" | "__const" => constant = true,
+                "volatile" | "__volatile__" => volatile = true,
+                "_Atomic" => {
+                    if self.peek_at(1).is("(") {
+                        self.next();
+                        self.next();
+                        let inner = self.type_name()?;
+                        self.expect(")")?;
+                        atomic = true;
+                        base = Some(inner);
+                        continue;
+                    }
+                    atomic = true;
+                }
+                "long" => long += 1,
+                "short" => short = true,
+                "signed" | "__signed__" => signed = true,
+                "unsigned" => unsigned = true,
+                "void" | "char" | "int" | "float" | "double" | "_Bool" | "__int128" => {
+                    word = Some(token.text.clone());
+                }
+                "struct" | "union" => {
+                    base = Some(self.record()?);
+                    continue;
+                }
+                "enum" => {
+                    base = Some(self.enumeration()?);
+                    continue;
+                }
+                "typeof" | "__typeof__" | "__typeof" => {
+                    self.next();
+                    self.expect("(")?;
+                    base = Some(match self.at_type(0) {
+                        true => self.type_name()?,
+                        false => {
+                            let expr = self.expression()?;
+                            Type::new(TypeKind::TypeOf(Some(Rc::new(expr))))
+                        }
+                    });
+                    self.expect(")")?;
+                    continue;
+                }
+                "__auto_type" => base = Some(Type::new(TypeKind::TypeOf(None))),
+                name => {
+                    let nothing_yet = base.is_none()
+                        && word.is_none()
+                        && long == 0
+                        && !(short || signed || unsigned);
+                    match self.known(name) {
+                        Some(Known::Type(ty)) if nothing_yet => base = Some(ty.clone()),
+                        _ => break,
+                    }
+                }
+            }
+            self.next();
+        }
+        let mut ty = match (base, word.as_deref()) {
+            (Some(base), _) => base,
+            (None, Some("void")) => Type::new(TypeKind::Void),
+            (None, Some("_Bool")) => Type::new(TypeKind::Bool),
+            (None, Some("float" | "double")) => Type::new(TypeKind::Float),
+            (None, Some("char")) => Type::int(8, !unsigned),
+            (None, Some("__int128")) => {
+                return self.error(start, "integers of 128 bits are not supported");
+            }
+            (None, _) if short => Type::int(16, !unsigned),
+            (None, _) if long > 0 => Type::int(64, !unsigned),
+            (None, Some(_)) => Type::int(32, !unsigned),
+            (None, None) if signed || unsigned => Type::int(32, !unsigned),
+            (None, None) => {
+                let token = self.peek();
+                let message = match token.kind {
+                    Kind::Name => format!("`{}` is not known here", token.text),
+                    _ => format!("expected a type, found `{}`", token.text),
+                };
+                return self.error(token.span, message);
+            }
+        };
+        ty.atomic |= atomic;
+        ty.volatile |= volatile;
+        ty.constant |= constant;
+        Ok((ty, storage))
+    }
+
+    fn record(&mut self) -> Parsing<Type> {
+        let union = &*self.next().text == "union";
+        self.attributes()?;
+        let tag = match self.peek().kind {
+            Kind::Name => Some(self.next().text),
+            _ => None,
+        };
+        self.attributes()?;
+        let defined = self.peek().is("{");
+        let found = tag.as_ref().and_then(|tag| match defined {
+            true => self.tags.last().and_then(|tags| tags.get(tag)),
+            false => self.tags.iter().rev().find_map(|tags| tags.get(tag)),
+        });
+        let id = match found {
+            Some(id) => *id,
+            None => {
+                let id = RecordId(self.ast.records.len() as u32);
+                self.ast.records.push(Record {
+                    name: tag.clone(),
+                    union,
+                    fields: None,
+                });
+                if let (Some(tag), Some(tags)) = (tag, self.tags.last_mut()) {
+                    tags.insert(tag, id);
+                }
+                id
+            }
+        };
+        if self.take("{") {
+            self.deeper()?;
+            let mut fields = Vec::new();
+            while !self.take("}") {
+                self.fields(&mut fields)?;
+            }
+            self.shallower();
+            self.attributes()?;
+            self.ast.records[id.0 as usize].fields = Some(fields);
+        } else if !defined && self.peek().kind == Kind::End {
+            return Err(self.expected("`{`"));
+        }
+        Ok(Type::new(TypeKind::Record(id)))
+    }
+
+    fn fields(&mut self, fields: &mut Vec<Field>) -> Parsing<()> {
+        if self.take(";") {
+            return Ok(());
+        }
+        if self.take_name("_Static_assert") {
+            return self.skip_brackets_and_semicolon();
+        }
+        let start = self.peek().span;
+        let (base, _) = self.specifiers()?;
+        if self.take(";") {
+            // An unnamed struct or union.
+            fields.push(Field {
+                name: None,
+                ty: base,
+                bits: false,
+                span: self.since(start),
+            });
+            return Ok(());
+        }
+        loop {
+            let (ty, name, span) = match self.peek().is(":") {
+                true => (base.clone(), None, start),
+                false => self.declarator(base.clone())?,
+            };
+            let bits = self.take(":");
+            if bits {
+                self.conditional()?;
+            }
+            self.attributes()?;
+            fields.push(Field {
+                name,
+                ty,
+                bits,
+                span,
+            });
+            if self.take(";") {
+                return Ok(());
+            }
+            self.expect(",")?;
+        }
+    }
+
+    fn enumeration(&mut self) -> Parsing<Type> {
+        self.next();
+        self.attributes()?;
+        if self.peek().kind == Kind::Name {
+            self.next();
+        }
+        if self.take("{") {
+            let mut next = 0i64;
+            while !self.take("}") {
+                let name = self.name()?;
+                self.attributes()?;
+                if self.take("=") {
+                    let expr = self.conditional()?;
+                    next = match self.constant(&expr) {
+                        Some(value) => value,
+                        None => return self.error(expr.span, "this must be a constant"),
+                    };
+                }
+                self.declare(name, Known::Constant(next));
+                next = next.wrapping_add(1);
+                if !self.take(",") {
+                    self.expect("}")?;
+                    break;
+                }
+            }
+            self.attributes()?;
+        }
+        Ok(Type::int(32, true))
+    }
+
+    /// The value of an expression of constants alone.
+    pub(crate) fn constant(&self, expr: &Expr) -> Option<i64> {
+        use palisade_lang::{Domain, UnaryOp};
+        match &expr.kind {
+            ExprKind::Int(value, _) => Some(*value),
+            ExprKind::Unary(op, operand) => {
+                let value = self.constant(operand)?;
+                Some(match op {
+                    Unary::Plus => value,
+                    Unary::Minus => Domain::FULL.unary(UnaryOp::Negate, value),
+                    Unary::Not => Domain::FULL.unary(UnaryOp::Not, value),
+                    Unary::Complement => Domain::FULL.unary(UnaryOp::Complement, value),
+                    _ => return None,
+                })
+            }
+            ExprKind::Binary(op, left, right) => {
+                let (left, right) = (self.constant(left)?, self.constant(right)?);
+                Domain::FULL.binary(*op, left, right).ok()
+            }
+            ExprKind::Conditional(condition, Some(yes), no) => match self.constant(condition)? {
+                0 => self.constant(no),
+                _ => self.constant(yes),
+            },
+            ExprKind::Cast(_, inner) => self.constant(inner),
+            _ => None,
+        }
+    }
+
+    /// A declarator: the type that it makes of `base`, and its name.
+    pub(crate) fn declarator(&mut self, base: Type) -> Parsing<(Type, Option<Rc<str>>, Span)> {
+        self.deeper()?;
+        let mut ty = base;
+        let start = self.peek().span;
+        while self.take("*") {
+            ty = Type::pointer(ty);
+            loop {
+                self.attributes()?;
+                let token = self.peek();
+                if token.kind != Kind::Name {
+                    break;
+                }
+                match &*token.text {
+                    "const" | "__const" => ty.constant = true,
+                    "volatile" | "__volatile__" => ty.volatile = true,
+                    "_Atomic" => ty.atomic = true,
+                    "restrict" | "__restrict" | "__restrict__" => {}
+                    _ => break,
+                }
+                self.next();
+            }
+        }
+        self.attributes()?;
+        let result = if self.peek().is("(") && self.is_nested_declarator() {
+            // What stands in brackets applies to what comes behind them.
+            self.next();
+            let inner = self.at;
+            self.skip_to_closing()?;
+            let (ty, _) = self.suffixes(ty, start)?;
+            let after = self.at;
+            self.at = inner;
+            let (ty, name, span) = self.declarator(ty)?;
+            self.expect(")")?;
+            self.at = after;
+            (ty, name, span)
+        } else {
+            let name = match self.peek().kind {
+                Kind::Name => Some(self.next()),
+                _ => None,
+            };
+            let span = name.as_ref().map_or(start, |name| name.span);
+            let (ty, _) = self.suffixes(ty, span)?;
+            (ty, name.map(|name| name.text), span)
+        };
+        self.shallower();
+        Ok(result)
+    }
+
+    /// Whether the bracket here holds a declarator and not parameters.
+    fn is_nested_declarator(&self) -> bool {
+        let next = self.peek_at(1);
+        if next.is(")") || self.at_type(1) {
+            return next.is_name("__attribute__");
+        }
+        next.is("*") || next.is("(") || next.is("^") || next.is("[") || next.kind == Kind::Name
+    }
+
+    fn skip_to_closing(&mut self) -> Parsing<()> {
+        let mut depth = 1;
+        while depth > 0 {
+            let token = self.next();
+            if token.kind == Kind::End {
+                return Err(self.expected("`)`"));
+            }
+            depth += i32::from(token.is("("));
+            depth -= i32::from(token.is(")"));
+        }
+        Ok(())
+    }
+
+    /// `[n]` and `(parameters)` behind a name.
+    fn suffixes(&mut self, ty: Type, span: Span) -> Parsing<(Type, Span)> {
+        if self.take("[") {
+            while self.take_name("static") || self.take_name("const") || self.take_name("restrict")
+            {
+            }
+            let length = match self.peek().is("]") {
+                true => None,
+                false => Some(Rc::new(self.assignment()?)),
+            };
+            self.expect("]")?;
+            self.deeper()?;
+            let (element, _) = self.suffixes(ty, span)?;
+            self.shallower();
+            return Ok((Type::new(TypeKind::Array(element, length)), span));
+        }
+        if self.take("(") {
+            let parameters = self.parameters()?;
+            let (result, _) = self.suffixes(ty, span)?;
+            let function = FunctionType { result, parameters };
+            return Ok((Type::new(TypeKind::Function(Rc::new(function))), span));
+        }
+        Ok((ty, span))
+    }
+
+    fn parameters(&mut self) -> Parsing<Vec<Parameter>> {
+        let mut parameters = Vec::new();
+        if self.take(")") {
+            return Ok(parameters);
+        }
+        if self.peek().is_name("void") && self.peek_at(1).is(")") {
+            self.next();
+            self.next();
+            return Ok(parameters);
+        }
+        self.open_scope();
+        loop {
+            if self.take("...") {
+                self.expect(")")?;
+                break;
+            }
+            let start = self.peek().span;
+            let (base, _) = self.specifiers()?;
+            let (ty, name, _) = self.declarator(base)?;
+            self.attributes()?;
+            // Arrays and functions are passed as pointers.
+            let ty = match &*ty.kind {
+                TypeKind::Array(element, _) => Type::pointer(element.clone()),
+                TypeKind::Function(_) => Type::pointer(ty),
+                _ => ty,
+            };
+            if let Some(name) = &name {
+                self.declare(name.clone(), Known::Object);
+            }
+            parameters.push(Parameter {
+                name,
+                ty,
+                span: self.since(start),
+            });
+            if self.take(")") {
+                break;
+            }
+            self.expect(",")?;
+        }
+        self.close_scope();
+        Ok(parameters)
+    }
+
+    /// A type without a name.
+    pub(crate) fn type_name(&mut self) -> Parsing<Type> {
+        let (base, _) = self.specifiers()?;
+        let (ty, name, span) = self.declarator(base)?;
+        match name {
+            None => Ok(ty),
+            Some(name) => self.error(span, format!("`{name}` does not belong into a type")),
+        }
+    }
+
+    /// The rest of a block, behind its opening brace.
+    pub(crate) fn block_items(&mut self) -> Parsing<Vec<Stmt>> {
+        self.deeper()?;
+        let mut items = Vec::new();
+        while !self.take("}") {
+            if self.peek().kind == Kind::End {
+                return Err(self.expected("`}`"));
+            }
+            let mut item = self.block_item()?;
+            item.in_block = true;
+            items.push(item);
+        }
+        self.shallower();
+        Ok(items)
+    }
+
+    pub(crate) fn block_item(&mut self) -> Parsing<Stmt> {
+        let is_label = self.peek().kind == Kind::Name && self.peek_at(1).is(":");
+        if is_label || !self.at_declaration() {
+            return self.statement();
+        }
+        let start = self.peek().span;
+        let declarations = self.local_declaration()?;
+        Ok(Stmt {
+            kind: StmtKind::Declare(declarations),
+            span: self.since(start),
+            in_block: false,
+        })
+    }
+
+    pub(crate) fn local_declaration(&mut self) -> Parsing<Vec<Declaration>> {
+        let mut declarations = Vec::new();
+        if self.take_name("_Static_assert") || self.take_name("static_assert") {
+            self.skip_brackets_and_semicolon()?;
+            return Ok(declarations);
+        }
+        let (base, storage) = self.specifiers()?;
+        if self.take(";") {
+            return Ok(declarations);
+        }
+        loop {
+            let (ty, name, span) = self.declarator(base.clone())?;
+            self.attributes()?;
+            let Some(name) = name else {
+                return Err(self.expected("a name"));
+            };
+            declarations.extend(self.declaration(name, ty, &storage, span)?);
+            if self.take(";") {
+                return Ok(declarations);
+            }
+            self.expect(",")?;
+        }
+    }
+}

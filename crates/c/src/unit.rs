@@ -1,0 +1,272 @@
+//! The program: its objects, and the functions that its entry needs.
+
+use crate::ast::*;
+use crate::body::Body;
+use crate::types::{Done, Lengths, cells, fail, layout, resolved};
+use palisade_lang::{Diagnostic, Expr as LangExpr, Span};
+use palisade_lower::{self as lower, Atom, Cell, FunctionId, ObjectId, ValueExpr};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// A program under translation.
+pub(crate) struct Translator<'a> {
+    pub ast: &'a Ast,
+    pub objects: Vec<lower::Object>,
+    /// Those that are needed, in the order in which they were mentioned.
+    pub functions: Vec<Option<lower::Function>>,
+    pub numbers: HashMap<Rc<str>, FunctionId>,
+    pub globals: HashMap<Rc<str>, (ObjectId, Type)>,
+    pub definitions: HashMap<Rc<str>, &'a Definition>,
+    declared: HashMap<Rc<str>, &'a Declaration>,
+    todo: Vec<(FunctionId, &'a Definition)>,
+    pub warnings: Vec<Diagnostic>,
+    /// Constants that the value of is being looked for.
+    looking: Vec<Rc<str>>,
+}
+
+/// What a program becomes.
+pub(crate) struct Translated {
+    pub objects: Vec<lower::Object>,
+    pub functions: Vec<lower::Function>,
+    pub entry: FunctionId,
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Translates everything that `entry` needs.
+pub(crate) fn translate(ast: &Ast, entry: &str, whole: Span) -> Done<Translated> {
+    let mut definitions = HashMap::new();
+    for definition in &ast.definitions {
+        definitions.insert(definition.name.clone(), definition);
+    }
+    let mut declared: HashMap<Rc<str>, &Declaration> = HashMap::new();
+    for declaration in &ast.declarations {
+        // The one with an initial value or a known length counts.
+        let better = declared
+            .get(&declaration.name)
+            .is_none_or(|old| old.init.is_none() && (declaration.init.is_some() || old.is_extern));
+        if better {
+            declared.insert(declaration.name.clone(), declaration);
+        }
+    }
+    let mut translator = Translator {
+        ast,
+        objects: Vec::new(),
+        functions: Vec::new(),
+        numbers: HashMap::new(),
+        globals: HashMap::new(),
+        definitions,
+        declared,
+        todo: Vec::new(),
+        warnings: Vec::new(),
+        looking: Vec::new(),
+    };
+    let Some(entry) = translator.function(entry) else {
+        let mut error = Diagnostic::error(whole, format!("there is no function `{entry}`"));
+        error = error.help("`--entry FN` says where the program begins");
+        return Err(Box::new(error));
+    };
+    while let Some((number, definition)) = translator.todo.pop() {
+        let function = Body::translate(&mut translator, definition)?;
+        translator.functions[number.index()] = Some(function);
+    }
+    let functions = translator.functions.into_iter().flatten().collect();
+    Ok(Translated {
+        objects: translator.objects,
+        functions,
+        entry,
+        warnings: translator.warnings,
+    })
+}
+
+impl<'a> Translator<'a> {
+    /// The number of a function with a body.
+    pub fn function(&mut self, name: &str) -> Option<FunctionId> {
+        if let Some(number) = self.numbers.get(name) {
+            return Some(*number);
+        }
+        let definition = *self.definitions.get(name)?;
+        let number = FunctionId(self.functions.len() as u32);
+        self.functions.push(None);
+        self.numbers.insert(definition.name.clone(), number);
+        self.todo.push((number, definition));
+        Some(number)
+    }
+
+    /// The type of a function that is declared.
+    pub fn function_type(&self, name: &str) -> Option<Rc<FunctionType>> {
+        if let Some(definition) = self.definitions.get(name) {
+            return Some(definition.ty.clone());
+        }
+        match &*self.declared.get(name)?.ty.kind {
+            TypeKind::Function(ty) => Some(ty.clone()),
+            _ => None,
+        }
+    }
+
+    /// An object that is declared outside functions.
+    pub fn global(&mut self, name: &str) -> Done<Option<(ObjectId, Type)>> {
+        if let Some(found) = self.globals.get(name) {
+            return Ok(Some(found.clone()));
+        }
+        let Some(declaration) = self.declared.get(name).copied() else {
+            return Ok(None);
+        };
+        if matches!(&*declaration.ty.kind, TypeKind::Function(_)) {
+            return Ok(None);
+        }
+        let object = self.add_object(declaration, name)?;
+        Ok(Some(object))
+    }
+
+    /// An object with static storage; it is known by its name before its initial value is looked at.
+    fn add_object(&mut self, declaration: &Declaration, name: &str) -> Done<(ObjectId, Type)> {
+        let span = declaration.span;
+        let ty = self.with_length(&declaration.ty, declaration.init.as_deref(), span)?;
+        let (object, ty) = self.new_object(name, ty, declaration.thread_local, span)?;
+        self.globals
+            .insert(declaration.name.clone(), (object, ty.clone()));
+        if let Some(init) = &declaration.init {
+            self.initialise(object, &ty, init)?;
+        }
+        Ok((object, ty))
+    }
+
+    /// A new object with static storage, all 0.
+    pub fn new_object(
+        &mut self,
+        name: &str,
+        ty: Type,
+        thread_local: bool,
+        span: Span,
+    ) -> Done<(ObjectId, Type)> {
+        let mut cells = Vec::new();
+        layout(&ty, "", span, self, &mut cells)?;
+        let object = ObjectId(self.objects.len() as u32);
+        self.objects.push(lower::Object {
+            name: name.to_string(),
+            cells,
+            thread_local,
+            span,
+        });
+        Ok((object, ty))
+    }
+
+    /// An array whose length its initial value says.
+    pub fn with_length(&mut self, ty: &Type, init: Option<&Init>, span: Span) -> Done<Type> {
+        let ty = resolved(ty, span, self)?;
+        let TypeKind::Array(element, None) = &*ty.kind else {
+            return Ok(ty);
+        };
+        let length = match init {
+            Some(Init::List(entries, _)) => {
+                let mut next = 0;
+                let mut most = 0;
+                for (designators, _) in entries {
+                    if let Some(Designator::Index(index)) = designators.first() {
+                        next = self.length(&Rc::new(index.clone()))?;
+                    }
+                    next += 1;
+                    most = most.max(next);
+                }
+                most
+            }
+            Some(Init::Expr(Expr {
+                kind: ExprKind::String(text),
+                ..
+            })) => text.len() as u64 + 1,
+            _ => 0,
+        };
+        let length = Expr {
+            kind: ExprKind::Int(length as i64, Type::int(64, false)),
+            span,
+        };
+        let kind = TypeKind::Array(element.clone(), Some(Rc::new(length)));
+        Ok(Type {
+            kind: Rc::new(kind),
+            ..ty
+        })
+    }
+
+    /// Sets the initial values of an object: constants and addresses.
+    pub fn initialise(&mut self, object: ObjectId, ty: &Type, init: &Init) -> Done<()> {
+        let mut values = Vec::new();
+        crate::init::values(self, ty, init, 0, &mut values)?;
+        for (cell, target, expr) in values {
+            let span = expr.span;
+            let Some(value) = self.constant(&expr, Some(&target))? else {
+                return fail(span, "this initial value is not a constant");
+            };
+            let cells: &mut Vec<Cell> = &mut self.objects[object.index()].cells;
+            if let Some(cell) = cells.get_mut(cell as usize) {
+                cell.initial = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of an expression that needs no steps; converted to the type.
+    pub fn constant(&mut self, expr: &Expr, target: Option<&Type>) -> Done<Option<ValueExpr>> {
+        let mut body = Body::scratch(self);
+        let value = match target {
+            Some(target) => body.rvalue_for(expr, target)?,
+            None => body.rvalue(expr)?,
+        };
+        let mut known = !body.has_steps();
+        value.expr.for_each_atom(&mut |atom| {
+            known &= matches!(atom, Atom::Object(_) | Atom::Function(_));
+        });
+        Ok(known.then_some(value.expr))
+    }
+
+    /// The value of an integer constant; names of `const` objects count.
+    pub fn integer(&mut self, expr: &Expr) -> Done<Option<i64>> {
+        if let ExprKind::Name(name) = &expr.kind
+            && let Some(declaration) = self.declared.get(name).copied()
+            && declaration.ty.constant
+            && let Some(init) = &declaration.init
+            && let Init::Expr(value) = &**init
+            && !self.looking.contains(name)
+        {
+            self.looking.push(name.clone());
+            let value = self.integer(value);
+            self.looking.pop();
+            return value;
+        }
+        Ok(match self.constant(expr, None)? {
+            Some(LangExpr::Const(value)) => Some(value),
+            _ => None,
+        })
+    }
+
+    /// The number of cells of a type, as an offset.
+    pub fn cell_count(&mut self, ty: &Type, span: Span) -> Done<i64> {
+        Ok(cells(ty, span, self)? as i64)
+    }
+}
+
+impl Lengths for Translator<'_> {
+    fn length(&mut self, expr: &Rc<Expr>) -> Done<u64> {
+        match self.integer(expr)? {
+            Some(length) if length >= 0 => Ok(length as u64),
+            Some(_) => fail(expr.span, "the length of an array is negative"),
+            None => fail(
+                expr.span,
+                "an array whose length is not a constant is not supported",
+            ),
+        }
+    }
+
+    fn type_of(&mut self, expr: Option<&Rc<Expr>>, span: Span) -> Done<Type> {
+        match expr {
+            Some(expr) => {
+                let mut body = Body::scratch(self);
+                body.type_of(expr)
+            }
+            None => fail(span, "`__auto_type` needs an initial value"),
+        }
+    }
+
+    fn ast(&self) -> &Ast {
+        self.ast
+    }
+}

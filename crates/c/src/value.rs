@@ -1,0 +1,1154 @@
+//! Expressions: their values, places and conversions.
+
+use crate::ast::*;
+use crate::body::{Body, Variable};
+use crate::types::{Done, cells, fail, member, resolved, size};
+use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Span, UnaryOp};
+use palisade_lower::{self as lower, Action, Atom, BlockId, End, LocalId, ValueExpr, Width};
+use std::rc::Rc;
+
+/// A value with its type. A struct's value is its address.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    pub expr: ValueExpr,
+    pub ty: Type,
+}
+
+/// Something that can be assigned to.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    Register(LocalId),
+    Memory(ValueExpr),
+}
+
+impl Value {
+    pub fn nothing() -> Self {
+        Value {
+            expr: LangExpr::Const(0),
+            ty: Type::new(TypeKind::Void),
+        }
+    }
+
+    pub fn int(value: i64) -> Self {
+        Value {
+            expr: LangExpr::Const(value),
+            ty: Type::int(32, true),
+        }
+    }
+}
+
+fn add(address: ValueExpr, cells: i64) -> ValueExpr {
+    lower::binary(BinaryOp::Add, address, LangExpr::Const(cells))
+}
+
+impl Body<'_, '_> {
+    /// The least and the largest value of an expression.
+    pub fn range(&self, expr: &ValueExpr) -> (i64, i64) {
+        const ALL: (i64, i64) = (i64::MIN, i64::MAX);
+        match expr {
+            LangExpr::Const(value) => (*value, *value),
+            LangExpr::Atom(Atom::Local(local)) => self.ranges[local.index()],
+            LangExpr::Atom(Atom::Function(_)) => ALL,
+            LangExpr::Atom(_) => (1, 1 << 40),
+            LangExpr::Unary(UnaryOp::Not, _) => (0, 1),
+            LangExpr::Unary(..) => ALL,
+            LangExpr::Element { length, .. } => (0, i64::from(*length)),
+            LangExpr::Binary(op, left, right) => {
+                use BinaryOp::*;
+                let (l, r) = (self.range(left), self.range(right));
+                let wide = |a: i64| i128::from(a);
+                let corners = |f: &dyn Fn(i128, i128) -> i128| {
+                    let all = [
+                        f(wide(l.0), wide(r.0)),
+                        f(wide(l.0), wide(r.1)),
+                        f(wide(l.1), wide(r.0)),
+                        f(wide(l.1), wide(r.1)),
+                    ];
+                    let low = all.iter().min().copied().unwrap_or(0);
+                    let high = all.iter().max().copied().unwrap_or(0);
+                    match (i64::try_from(low), i64::try_from(high)) {
+                        (Ok(low), Ok(high)) => (low, high),
+                        _ => ALL,
+                    }
+                };
+                match op {
+                    Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual | And | Or => {
+                        (0, 1)
+                    }
+                    Add => corners(&|a, b| a + b),
+                    Subtract => corners(&|a, b| a - b),
+                    Multiply => corners(&|a, b| a.saturating_mul(b)),
+                    BitAnd if r.0 >= 0 => (0, r.1),
+                    BitAnd if l.0 >= 0 => (0, l.1),
+                    BitOr | BitXor if l.0 >= 0 && r.0 >= 0 => {
+                        let most = (l.1 | r.1) as u64;
+                        let bits = 64 - most.leading_zeros();
+                        (
+                            0,
+                            if bits >= 63 {
+                                i64::MAX
+                            } else {
+                                (1 << bits) - 1
+                            },
+                        )
+                    }
+                    Divide if l.0 >= 0 && r.0 > 0 => (0, l.1),
+                    Remainder if l.0 >= 0 && r.0 > 0 => (0, r.1 - 1),
+                    ShiftRight if r.0 >= 0 && l.0 >= 0 => (0, l.1),
+                    ShiftRight if r.0 >= 0 => l,
+                    _ => ALL,
+                }
+            }
+        }
+    }
+
+    /// The value in a register of its own, which later steps do not change.
+    pub fn kept(&mut self, value: Value, span: Span) -> Value {
+        if matches!(value.expr, LangExpr::Const(_)) {
+            return value;
+        }
+        let register = self.temporary(&value.ty, span);
+        self.emit(Action::Assign(register, value.expr), span);
+        Value {
+            expr: LangExpr::Atom(Atom::Local(register)),
+            ty: value.ty,
+        }
+    }
+
+    /// Takes a value into a type.
+    pub fn convert(&mut self, value: Value, to: &Type, span: Span) -> Done<Value> {
+        if to.is_void() {
+            return Ok(Value::nothing());
+        }
+        let ty = to.plain();
+        if let Some(id) = to.record() {
+            return match value.ty.record() == Some(id) {
+                true => Ok(Value { ty, ..value }),
+                false => fail(span, "a struct of another type is needed here"),
+            };
+        }
+        let (Some(width), Some(_)) = (to.width(), value.ty.width()) else {
+            let (from, to) = (value.ty.clone(), to.clone());
+            return fail(span, self.cannot_convert(&from, &to));
+        };
+        let expr = if matches!(&*to.kind, TypeKind::Bool) {
+            match self.range(&value.expr) {
+                (0.., ..=1) => value.expr,
+                _ => lower::binary(BinaryOp::NotEqual, value.expr, LangExpr::Const(0)),
+            }
+        } else {
+            let range = self.range(&value.expr);
+            lower::wrap(value.expr, width, range)
+        };
+        Ok(Value { expr, ty })
+    }
+
+    fn cannot_convert(&self, from: &Type, to: &Type) -> String {
+        let is_float = |ty: &Type| matches!(&*ty.kind, TypeKind::Float);
+        if is_float(from) || is_float(to) {
+            return "floating-point numbers are not supported".to_string();
+        }
+        let ast = self.translator.ast;
+        format!(
+            "`{}` cannot become `{}`",
+            from.describe(ast),
+            to.describe(ast)
+        )
+    }
+
+    /// The value of an expression, for a place of this type: memory that is allocated there gets the type.
+    pub fn rvalue_for(&mut self, expr: &Expr, target: &Type) -> Done<Value> {
+        let value = match self.allocation(expr, Some(target))? {
+            Some(value) => value,
+            None => self.rvalue(expr)?,
+        };
+        self.convert(value, target, expr.span)
+    }
+
+    /// The type of an expression, without its effects.
+    pub fn type_of(&mut self, expr: &Expr) -> Done<Type> {
+        let blocks = self.function.blocks.clone();
+        let here = self.here();
+        let ty = match &expr.kind {
+            ExprKind::Name(_)
+            | ExprKind::Member(..)
+            | ExprKind::Arrow(..)
+            | ExprKind::Index(..)
+            | ExprKind::Unary(Unary::Dereference, _) => self.place(expr).map(|(_, ty)| ty),
+            _ => self.rvalue(expr).map(|value| value.ty),
+        };
+        self.function.blocks = blocks;
+        self.begin(here);
+        ty
+    }
+
+    pub fn place(&mut self, expr: &Expr) -> Done<(Place, Type)> {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                let variable = self.variable(name).cloned();
+                if let Some(Variable::Local(local, ty)) = &variable {
+                    let place = match self.function.locals[local.index()].storage {
+                        lower::Storage::Register => Place::Register(*local),
+                        lower::Storage::Memory(_) => {
+                            Place::Memory(LangExpr::Atom(Atom::AddressOf(*local)))
+                        }
+                    };
+                    return Ok((place, ty.clone()));
+                }
+                let found = match variable {
+                    Some(Variable::Static(object, ty)) => Some((object, ty)),
+                    _ => self.translator.global(name)?,
+                };
+                if let Some((object, ty)) = found {
+                    let address = LangExpr::Atom(Atom::Object(object));
+                    return Ok((Place::Memory(address), ty));
+                }
+                if let Some(ty) = self.translator.function_type(name) {
+                    let Some(number) = self.translator.function(name) else {
+                        let message = format!("`{name}` has no body here");
+                        return fail(span, message);
+                    };
+                    let number = LangExpr::Atom(Atom::Function(number));
+                    return Ok((Place::Memory(number), Type::new(TypeKind::Function(ty))));
+                }
+                let known = self
+                    .translator
+                    .definitions
+                    .keys()
+                    .chain(self.translator.globals.keys());
+                let near = known
+                    .map(|k| k.to_string())
+                    .find(|k| k.eq_ignore_ascii_case(name));
+                let mut error = Diagnostic::error(span, format!("`{name}` is not known"));
+                if let Some(near) = near {
+                    error = error.help(format!("there is `{near}`"));
+                }
+                Err(Box::new(error))
+            }
+            ExprKind::Unary(Unary::Dereference, operand) => {
+                let value = self.rvalue(operand)?;
+                let Some(to) = value.ty.pointee() else {
+                    return fail(operand.span, "this is not a pointer");
+                };
+                let to = resolved(to, span, self.translator)?;
+                Ok((Place::Memory(value.expr), to))
+            }
+            ExprKind::Member(inner, name) => {
+                let (place, ty) = match self.place(inner) {
+                    Ok(found) => found,
+                    Err(error) => match &inner.kind {
+                        ExprKind::Call(..)
+                        | ExprKind::Statements(_)
+                        | ExprKind::Conditional(..)
+                        | ExprKind::Assign(..) => {
+                            let value = self.rvalue(inner)?;
+                            (Place::Memory(value.expr), value.ty)
+                        }
+                        _ => return Err(error),
+                    },
+                };
+                self.member_of(place, &ty, name, span)
+            }
+            ExprKind::Arrow(inner, name) => {
+                let value = self.rvalue(inner)?;
+                let Some(to) = value.ty.pointee() else {
+                    return fail(inner.span, "this is not a pointer to a struct");
+                };
+                let to = resolved(to, span, self.translator)?;
+                self.member_of(Place::Memory(value.expr), &to, name, span)
+            }
+            ExprKind::Index(array, index) => self.element(array, index, span),
+            ExprKind::Compound(ty, init) => {
+                let ty = self.translator.with_length(ty, Some(init), span)?;
+                let memory = self.memory("literal", &ty, span)?;
+                let address = LangExpr::Atom(Atom::AddressOf(memory));
+                self.fill(address.clone(), &ty, init, span)?;
+                Ok((Place::Memory(address), ty))
+            }
+            ExprKind::String(text) => {
+                let length = Expr {
+                    kind: ExprKind::Int(text.len() as i64 + 1, Type::int(64, false)),
+                    span,
+                };
+                let kind = TypeKind::Array(Type::int(8, true), Some(Rc::new(length)));
+                let ty = Type::new(kind);
+                let (object, ty) = self.translator.new_object("text", ty, false, span)?;
+                let init = Init::Expr(expr.clone());
+                self.translator.initialise(object, &ty, &init)?;
+                Ok((Place::Memory(LangExpr::Atom(Atom::Object(object))), ty))
+            }
+            ExprKind::Cast(ty, inner) => {
+                // GNU C of old; and a struct cast to its own type.
+                let (place, _) = self.place(inner)?;
+                let ty = resolved(ty, span, self.translator)?;
+                Ok((place, ty))
+            }
+            ExprKind::Comma(first, second) => {
+                self.effect(first)?;
+                self.place(second)
+            }
+            ExprKind::Generic(value, choices) => {
+                let chosen = self.choice(value, choices, span)?;
+                self.place(chosen)
+            }
+            _ => fail(span, "this cannot be assigned to, and has no address"),
+        }
+    }
+
+    fn member_of(
+        &mut self,
+        place: Place,
+        ty: &Type,
+        name: &str,
+        span: Span,
+    ) -> Done<(Place, Type)> {
+        let Some(id) = ty.record() else {
+            return fail(span, "this is not a struct");
+        };
+        let Some((offset, _, mut field)) = member(id, name, span, self.translator)? else {
+            let message = format!(
+                "`{}` has no member `{name}`",
+                ty.describe(self.translator.ast)
+            );
+            return fail(span, message);
+        };
+        field = resolved(&field, span, self.translator)?;
+        field.volatile |= ty.volatile;
+        match place {
+            Place::Memory(address) => Ok((Place::Memory(add(address, offset)), field)),
+            Place::Register(_) => fail(span, "this is not a struct"),
+        }
+    }
+
+    fn element(&mut self, array: &Expr, index: &Expr, span: Span) -> Done<(Place, Type)> {
+        // The length of an array that is there as such is checked.
+        let is_array = match self.type_of(array) {
+            Ok(ty) => match &*ty.kind {
+                TypeKind::Array(element, length) => Some((element.clone(), length.clone())),
+                _ => None,
+            },
+            Err(_) => None,
+        };
+        if let Some((element, length)) = is_array {
+            let (place, _) = self.place(array)?;
+            let Place::Memory(address) = place else {
+                return fail(span, "this is not an array");
+            };
+            let element = resolved(&element, span, self.translator)?;
+            let each = self.translator.cell_count(&element, span)?;
+            let index = self.rvalue(index)?;
+            let length = match &length {
+                Some(length) => crate::types::Lengths::length(self.translator, length)?,
+                None => 0,
+            };
+            let checked = match (&index.expr, length) {
+                // A member at the end of a struct, of any length.
+                (_, 0) => index.expr,
+                (_, length) => LangExpr::Element {
+                    first: 0,
+                    length: length as u32,
+                    index: Box::new(index.expr),
+                },
+            };
+            let offset = lower::binary(BinaryOp::Multiply, checked, LangExpr::Const(each));
+            let address = lower::binary(BinaryOp::Add, address, offset);
+            return Ok((Place::Memory(address), element));
+        }
+        let sum = self.arithmetic(BinaryOp::Add, array, index, span)?;
+        let Some(to) = sum.ty.pointee() else {
+            return fail(array.span, "this is neither an array nor a pointer");
+        };
+        let to = resolved(to, span, self.translator)?;
+        Ok((Place::Memory(sum.expr), to))
+    }
+
+    /// The value at a place.
+    pub fn load(&mut self, place: Place, ty: &Type, span: Span) -> Done<Value> {
+        let order = match ty.atomic {
+            true => Order::SeqCst,
+            false => Order::NonAtomic,
+        };
+        self.load_with(place, ty, order, span)
+    }
+
+    pub fn load_with(&mut self, place: Place, ty: &Type, order: Order, span: Span) -> Done<Value> {
+        match &*ty.kind {
+            TypeKind::Array(element, _) => {
+                let Place::Memory(expr) = place else {
+                    return fail(span, "this is not an array");
+                };
+                let ty = Type::pointer(element.clone());
+                return Ok(Value { expr, ty });
+            }
+            TypeKind::Function(_) => {
+                let Place::Memory(expr) = place else {
+                    return fail(span, "this is not a function");
+                };
+                let ty = Type::pointer(ty.clone());
+                return Ok(Value { expr, ty });
+            }
+            TypeKind::Record(_) => {
+                let Place::Memory(expr) = place else {
+                    return fail(span, "this is not a struct");
+                };
+                if ty.atomic {
+                    return self.atomic_record(expr, ty, order, span);
+                }
+                return Ok(Value {
+                    expr,
+                    ty: ty.clone(),
+                });
+            }
+            TypeKind::Float => return fail(span, "floating-point numbers are not supported"),
+            TypeKind::Void => return fail(span, "this has no value"),
+            _ => {}
+        }
+        let expr = match place {
+            Place::Register(register) => LangExpr::Atom(Atom::Local(register)),
+            Place::Memory(address) => {
+                let to = self.temporary(ty, span);
+                let load = Action::Load { to, address, order };
+                self.emit(load, span);
+                if ty.volatile && !ty.atomic {
+                    self.volatile_note(span);
+                }
+                LangExpr::Atom(Atom::Local(to))
+            }
+        };
+        Ok(Value {
+            expr,
+            ty: ty.plain(),
+        })
+    }
+
+    /// A struct that is atomic as a whole: only one that is one scalar.
+    fn atomic_record(
+        &mut self,
+        address: ValueExpr,
+        ty: &Type,
+        order: Order,
+        span: Span,
+    ) -> Done<Value> {
+        if self.translator.cell_count(ty, span)? != 1 {
+            return fail(
+                span,
+                "atomic structs of more than one scalar are not supported",
+            );
+        }
+        let scalar = Type::int(64, true);
+        let value = self.load_with(Place::Memory(address), &scalar, order, span)?;
+        let memory = self.memory("copy", ty, span)?;
+        let copy = LangExpr::Atom(Atom::AddressOf(memory));
+        let place = Place::Memory(copy.clone());
+        self.store(&place, &scalar, value, Order::NonAtomic, span)?;
+        Ok(Value {
+            expr: copy,
+            ty: ty.plain(),
+        })
+    }
+
+    fn volatile_note(&mut self, span: Span) {
+        const NOTE: &str = "`volatile` makes an access not atomic: it is taken as plain";
+        let said = self.translator.warnings.iter().any(|w| w.message == NOTE);
+        if !said {
+            self.translator
+                .warnings
+                .push(Diagnostic::warning(span, NOTE));
+        }
+    }
+
+    /// Stores a value of the place's type.
+    pub fn store(
+        &mut self,
+        place: &Place,
+        ty: &Type,
+        value: Value,
+        order: Order,
+        span: Span,
+    ) -> Done<()> {
+        match place {
+            Place::Register(register) => {
+                self.emit(Action::Assign(*register, value.expr), span);
+            }
+            Place::Memory(address) if ty.record().is_some() => {
+                let count = cells(ty, span, self.translator)? as i64;
+                if count > 1 && order != Order::NonAtomic {
+                    let message = "atomic structs of more than one scalar are not supported";
+                    return fail(span, message);
+                }
+                for cell in 0..count {
+                    let to = self.temporary(&Type::int(64, true), span);
+                    let load = Action::Load {
+                        to,
+                        address: add(value.expr.clone(), cell),
+                        order: Order::NonAtomic,
+                    };
+                    self.emit(load, span);
+                    let store = Action::Store {
+                        address: add(address.clone(), cell),
+                        value: LangExpr::Atom(Atom::Local(to)),
+                        order,
+                    };
+                    self.emit(store, span);
+                }
+            }
+            Place::Memory(address) => {
+                if ty.volatile && !ty.atomic {
+                    self.volatile_note(span);
+                }
+                let store = Action::Store {
+                    address: address.clone(),
+                    value: value.expr,
+                    order,
+                };
+                self.emit(store, span);
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates for its effects alone.
+    pub fn effect(&mut self, expr: &Expr) -> Done<()> {
+        match &expr.kind {
+            ExprKind::Step { by, place, .. } => {
+                self.step(place, *by, false, expr.span)?;
+            }
+            ExprKind::Assign(op, place, value) => {
+                self.assign(*op, place, value, false, expr.span)?;
+            }
+            ExprKind::Comma(first, second) => {
+                self.effect(first)?;
+                self.effect(second)?;
+            }
+            ExprKind::Cast(ty, inner) if ty.is_void() => self.effect(inner)?,
+            ExprKind::Conditional(condition, Some(yes), no) => {
+                let span = expr.span;
+                let (then, otherwise) = (self.block(span), self.block(span));
+                let after = self.block(span);
+                self.branch(condition, then, otherwise)?;
+                self.begin(then);
+                self.effect(yes)?;
+                self.finish(End::Goto(after), span);
+                self.begin(otherwise);
+                self.effect(no)?;
+                self.finish(End::Goto(after), span);
+                self.begin(after);
+            }
+            ExprKind::Statements(statements) => {
+                self.statement_expression(statements)?;
+            }
+            ExprKind::Call(callee, arguments) => {
+                self.call(callee, arguments, false, expr.span)?;
+            }
+            _ => {
+                self.rvalue(expr)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on at one block where the condition is not 0, else at the other.
+    pub fn branch(&mut self, condition: &Expr, yes: BlockId, no: BlockId) -> Done<()> {
+        let span = condition.span;
+        match &condition.kind {
+            ExprKind::Binary(BinaryOp::And, left, right) => {
+                let both = self.block(span);
+                self.branch(left, both, no)?;
+                self.begin(both);
+                self.branch(right, yes, no)
+            }
+            ExprKind::Binary(BinaryOp::Or, left, right) => {
+                let second = self.block(span);
+                self.branch(left, yes, second)?;
+                self.begin(second);
+                self.branch(right, yes, no)
+            }
+            ExprKind::Unary(Unary::Not, operand) => self.branch(operand, no, yes),
+            _ => {
+                let value = self.rvalue(condition)?;
+                if !value.ty.is_scalar() {
+                    return fail(span, "this is no condition");
+                }
+                self.finish(End::Branch(value.expr, yes, no), span);
+                Ok(())
+            }
+        }
+    }
+
+    pub fn rvalue(&mut self, expr: &Expr) -> Done<Value> {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Int(value, ty) => Ok(Value {
+                expr: LangExpr::Const(*value),
+                ty: ty.clone(),
+            }),
+            ExprKind::Float => fail(span, "floating-point numbers are not supported"),
+            ExprKind::Name(_)
+            | ExprKind::Member(..)
+            | ExprKind::Arrow(..)
+            | ExprKind::Index(..)
+            | ExprKind::Compound(..)
+            | ExprKind::String(_)
+            | ExprKind::Unary(Unary::Dereference, _) => {
+                let (place, ty) = self.place(expr)?;
+                self.load(place, &ty, span)
+            }
+            ExprKind::Unary(Unary::AddressOf, operand) => {
+                if let ExprKind::Unary(Unary::Dereference, pointer) = &operand.kind {
+                    return self.rvalue(pointer);
+                }
+                let (place, ty) = self.place(operand)?;
+                match place {
+                    Place::Memory(expr) => Ok(Value {
+                        expr: unchecked(expr),
+                        ty: Type::pointer(ty),
+                    }),
+                    Place::Register(_) => fail(span, "the address of this cannot be had"),
+                }
+            }
+            ExprKind::Unary(op, operand) => {
+                let value = self.rvalue(operand)?;
+                let Some(width) = value.ty.width() else {
+                    return fail(span, "this operator needs a number");
+                };
+                if *op == Unary::Not {
+                    return Ok(Value {
+                        expr: lower::not(value.expr),
+                        ty: Type::int(32, true),
+                    });
+                }
+                let ty = promoted(width);
+                let value = self.convert(value, &ty, span)?;
+                let expr = match op {
+                    Unary::Minus => lower::unary(UnaryOp::Negate, value.expr),
+                    Unary::Complement => lower::unary(UnaryOp::Complement, value.expr),
+                    _ => value.expr,
+                };
+                Ok(self.wrapped(expr, ty))
+            }
+            ExprKind::Step { before, by, place } => {
+                let value = self.step(place, *by, true, span)?;
+                match (value, before) {
+                    (Some((_, new)), true) => Ok(new),
+                    (Some((old, _)), false) => Ok(old),
+                    (None, _) => Ok(Value::nothing()),
+                }
+            }
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..) | ExprKind::Conditional(..) => {
+                self.lazy(expr)
+            }
+            ExprKind::Binary(op, left, right) => self.arithmetic(*op, left, right, span),
+            ExprKind::Assign(op, place, value) => Ok(self
+                .assign(*op, place, value, true, span)?
+                .unwrap_or_else(Value::nothing)),
+            ExprKind::Comma(first, second) => {
+                self.effect(first)?;
+                self.rvalue(second)
+            }
+            ExprKind::Call(callee, arguments) => self.call(callee, arguments, true, span),
+            ExprKind::Cast(ty, inner) => {
+                let ty = resolved(ty, span, self.translator)?;
+                if ty.is_void() {
+                    self.effect(inner)?;
+                    return Ok(Value::nothing());
+                }
+                self.rvalue_for(inner, &ty)
+            }
+            ExprKind::SizeOfType(ty) => {
+                let (bytes, _) = size(ty, span, self.translator)?;
+                Ok(unsigned_long(bytes as i64))
+            }
+            ExprKind::SizeOf(inner) => {
+                let ty = self.type_of(inner)?;
+                let (bytes, _) = size(&ty, span, self.translator)?;
+                Ok(unsigned_long(bytes as i64))
+            }
+            ExprKind::OffsetOf(ty, path) => {
+                let mut ty = resolved(ty, span, self.translator)?;
+                let mut total = 0;
+                for name in path {
+                    let Some(id) = ty.record() else {
+                        return fail(span, "this is not a struct");
+                    };
+                    match member(id, name, span, self.translator)? {
+                        // In cells: it is there to be added to a pointer to bytes, which counts in cells.
+                        Some((cells, _, field)) => {
+                            total += cells;
+                            ty = field;
+                        }
+                        None => return fail(span, format!("there is no member `{name}`")),
+                    }
+                }
+                Ok(unsigned_long(total))
+            }
+            ExprKind::Statements(statements) => self.statement_expression(statements),
+            ExprKind::Generic(value, choices) => {
+                let chosen = self.choice(value, choices, span)?;
+                self.rvalue(chosen)
+            }
+            ExprKind::SameTypes(left, right) => {
+                let left = resolved(left, span, self.translator)?;
+                let right = resolved(right, span, self.translator)?;
+                Ok(Value::int(i64::from(same(&left, &right))))
+            }
+        }
+    }
+
+    fn choice<'e>(
+        &mut self,
+        value: &Expr,
+        choices: &'e [(Option<Type>, Expr)],
+        span: Span,
+    ) -> Done<&'e Expr> {
+        let ty = self.rvalue(value)?.ty;
+        for (candidate, chosen) in choices {
+            if let Some(candidate) = candidate {
+                let candidate = resolved(candidate, span, self.translator)?;
+                if same(&candidate, &ty) && candidate.atomic == ty.atomic {
+                    return Ok(chosen);
+                }
+            }
+        }
+        let default = choices.iter().find(|(ty, _)| ty.is_none());
+        match default {
+            Some((_, chosen)) => Ok(chosen),
+            None => fail(span, "no choice is for this type"),
+        }
+    }
+
+    fn wrapped(&mut self, expr: ValueExpr, ty: Type) -> Value {
+        let expr = match ty.width() {
+            Some(width) if !width.signed || matches!(expr, LangExpr::Const(_)) => {
+                let range = self.range(&expr);
+                lower::wrap(expr, width, range)
+            }
+            _ => expr,
+        };
+        Value { expr, ty }
+    }
+
+    /// `&&`, `||` and `?:`.
+    fn lazy(&mut self, expr: &Expr) -> Done<Value> {
+        let span = expr.span;
+        if let ExprKind::Binary(op, left, right) = &expr.kind {
+            // Where the right side needs no steps, both can be evaluated at once.
+            let left_value = self.rvalue(left)?;
+            let blocks = self.function.blocks.clone();
+            let here = self.here();
+            let value = self.rvalue(right)?;
+            let same_blocks = self.function.blocks.len() == blocks.len()
+                && self.function.blocks[here.index()].steps.len()
+                    == blocks[here.index()].steps.len();
+            if same_blocks && value.ty.is_scalar() && left_value.ty.is_scalar() {
+                let expr = lower::binary(*op, left_value.expr, value.expr);
+                let truth = lower::binary(BinaryOp::NotEqual, expr, LangExpr::Const(0));
+                return Ok(Value {
+                    expr: truth,
+                    ty: Type::int(32, true),
+                });
+            }
+            self.function.blocks = blocks;
+            self.begin(here);
+            let result = self.temporary(&Type::int(8, true), span);
+            let (second, short, after) = (self.block(span), self.block(span), self.block(span));
+            let (then, otherwise) = match op {
+                BinaryOp::And => (second, short),
+                _ => (short, second),
+            };
+            self.finish(End::Branch(left_value.expr, then, otherwise), left.span);
+            self.begin(short);
+            let constant = LangExpr::Const(i64::from(*op == BinaryOp::Or));
+            self.emit(Action::Assign(result, constant), span);
+            self.finish(End::Goto(after), span);
+            self.begin(second);
+            let value = self.rvalue(right)?;
+            let truth = lower::binary(BinaryOp::NotEqual, value.expr, LangExpr::Const(0));
+            self.emit(Action::Assign(result, truth), span);
+            self.goto_and_begin(after, span);
+            return Ok(Value {
+                expr: LangExpr::Atom(Atom::Local(result)),
+                ty: Type::int(32, true),
+            });
+        }
+        let ExprKind::Conditional(condition, yes, no) = &expr.kind else {
+            return self.rvalue(expr);
+        };
+        let (then, otherwise, after) = (self.block(span), self.block(span), self.block(span));
+        let mut kept = None;
+        match yes {
+            Some(_) => self.branch(condition, then, otherwise)?,
+            None => {
+                let value = self.rvalue(condition)?;
+                let value = self.kept(value, span);
+                self.finish(End::Branch(value.expr.clone(), then, otherwise), span);
+                kept = Some(value);
+            }
+        }
+        self.begin(then);
+        let yes = match (yes, kept) {
+            (Some(yes), _) => self.rvalue(yes)?,
+            (None, Some(kept)) => kept,
+            (None, None) => Value::nothing(),
+        };
+        let then = self.here();
+        self.begin(otherwise);
+        let no_value = self.rvalue(no)?;
+        let ty = self.common(&yes, &no_value);
+        let result = self.temporary(&ty, span);
+        for (block, value) in [(self.here(), no_value), (then, yes)] {
+            self.begin(block);
+            let value = match ty.is_void() {
+                true => Value::nothing(),
+                false => self.convert(value, &ty, span)?,
+            };
+            self.emit(Action::Assign(result, value.expr), span);
+            self.finish(End::Goto(after), span);
+        }
+        self.begin(after);
+        Ok(Value {
+            expr: LangExpr::Atom(Atom::Local(result)),
+            ty,
+        })
+    }
+
+    /// The type of `c ? a : b`.
+    fn common(&self, left: &Value, right: &Value) -> Type {
+        match (left.ty.width(), right.ty.width()) {
+            _ if left.ty.is_void() || right.ty.is_void() => Type::new(TypeKind::Void),
+            (Some(_), Some(_)) if left.ty.is_pointer() => {
+                let vague = left.ty.pointee().is_some_and(Type::is_void);
+                match vague && right.ty.is_pointer() {
+                    true => right.ty.clone(),
+                    false => left.ty.clone(),
+                }
+            }
+            (Some(_), Some(_)) if right.ty.is_pointer() => right.ty.clone(),
+            (Some(l), Some(r)) => usual(l, r),
+            _ => left.ty.clone(),
+        }
+    }
+
+    pub fn arithmetic(
+        &mut self,
+        op: BinaryOp,
+        left: &Expr,
+        right: &Expr,
+        span: Span,
+    ) -> Done<Value> {
+        let value = self.rvalue(left)?;
+        let bytes = |ty: &Type| {
+            let to = ty.pointee().map(|to| to.kind.clone());
+            matches!(
+                to.as_deref(),
+                Some(TypeKind::Void | TypeKind::Int { bits: 8, .. })
+            )
+        };
+        if bytes(&value.ty)
+            && matches!(op, BinaryOp::Add | BinaryOp::Subtract)
+            && mentions_size(right)
+        {
+            return fail(
+                span,
+                "arithmetic with sizes in bytes on pointers is not supported",
+            );
+        }
+        let right = self.rvalue(right)?;
+        self.combine(op, value, right, span)
+    }
+
+    pub fn combine(&mut self, op: BinaryOp, left: Value, right: Value, span: Span) -> Done<Value> {
+        use BinaryOp::*;
+        let (Some(lw), Some(rw)) = (left.ty.width(), right.ty.width()) else {
+            let float = |v: &Value| matches!(&*v.ty.kind, TypeKind::Float);
+            return match float(&left) || float(&right) {
+                true => fail(span, "floating-point numbers are not supported"),
+                false => fail(span, "this operator needs numbers or pointers"),
+            };
+        };
+        let comparison = matches!(
+            op,
+            Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual
+        );
+        if comparison {
+            let pointers = left.ty.is_pointer() || right.ty.is_pointer();
+            let (left, right, ty) = match pointers {
+                true => (left, right, Type::int(64, true)),
+                false => {
+                    let ty = usual(lw, rw);
+                    let left = self.convert(left, &ty, span)?;
+                    (left, self.convert(right, &ty, span)?, ty)
+                }
+            };
+            let unsigned = ty.width()
+                == Some(Width {
+                    bits: 64,
+                    signed: false,
+                });
+            let expr = match unsigned && !matches!(op, Equal | NotEqual) {
+                true => self.compare_unsigned(op, left.expr, right.expr),
+                false => lower::binary(op, left.expr, right.expr),
+            };
+            return Ok(Value {
+                expr,
+                ty: Type::int(32, true),
+            });
+        }
+        if let Some(value) = self.pointer_arithmetic(op, &left, &right, span)? {
+            return Ok(value);
+        }
+        let shift = matches!(op, ShiftLeft | ShiftRight);
+        let ty = match shift {
+            true => promoted(lw),
+            false => usual(lw, rw),
+        };
+        let left = self.convert(left, &ty, span)?;
+        let right = match shift {
+            true => right,
+            false => self.convert(right, &ty, span)?,
+        };
+        let wide = ty.width()
+            == Some(Width {
+                bits: 64,
+                signed: false,
+            });
+        let below = |body: &Self, e: &ValueExpr| body.range(e).0 < 0;
+        if wide && matches!(op, Divide | Remainder | ShiftRight) {
+            for operand in [&left.expr, &right.expr] {
+                if below(self, operand) {
+                    let zero = LangExpr::Const(0);
+                    let fine = lower::binary(GreaterEqual, operand.clone(), zero);
+                    let message = "an unsigned number of 2^63 or more is divided or shifted";
+                    self.bound_unless(fine, message, span);
+                }
+            }
+        }
+        let expr = lower::binary(op, left.expr, right.expr);
+        if op == ShiftLeft
+            && let Some(width) = ty.width()
+        {
+            let range = self.range(&expr);
+            let expr = lower::wrap(expr, width, range);
+            return Ok(Value { expr, ty });
+        }
+        Ok(self.wrapped(expr, ty))
+    }
+
+    fn compare_unsigned(&self, op: BinaryOp, left: ValueExpr, right: ValueExpr) -> ValueExpr {
+        use BinaryOp::*;
+        let (l, r) = (self.range(&left).0 >= 0, self.range(&right).0 >= 0);
+        let sign = |e: &ValueExpr, op| lower::binary(op, e.clone(), LangExpr::Const(0));
+        let plain = lower::binary(op, left.clone(), right.clone());
+        match (op, l, r) {
+            (_, true, true) => plain,
+            // What is negative as a number is larger than all that is not.
+            (Less | LessEqual, false, true) => lower::binary(And, sign(&left, GreaterEqual), plain),
+            (Greater | GreaterEqual, false, true) => lower::binary(Or, sign(&left, Less), plain),
+            (Less | LessEqual, true, false) => lower::binary(Or, sign(&right, Less), plain),
+            (Greater | GreaterEqual, true, false) => {
+                lower::binary(And, sign(&right, GreaterEqual), plain)
+            }
+            _ => {
+                let turn = |e| lower::binary(BitXor, e, LangExpr::Const(i64::MIN));
+                lower::binary(op, turn(left), turn(right))
+            }
+        }
+    }
+
+    /// `p + i`, `p - i` and `p - q`.
+    fn pointer_arithmetic(
+        &mut self,
+        op: BinaryOp,
+        left: &Value,
+        right: &Value,
+        span: Span,
+    ) -> Done<Option<Value>> {
+        let each = |body: &mut Self, ty: &Type| -> Done<i64> {
+            let Some(to) = ty.pointee() else {
+                return Ok(1);
+            };
+            let to = resolved(to, span, body.translator)?;
+            let is_byte = matches!(&*to.kind, TypeKind::Void)
+                || matches!(&*to.kind, TypeKind::Int { bits: 8, .. });
+            if is_byte {
+                return Ok(1);
+            }
+            body.translator.cell_count(&to, span)
+        };
+        match (op, left.ty.is_pointer(), right.ty.is_pointer()) {
+            (BinaryOp::Add | BinaryOp::Subtract, true, false) => {
+                let each = each(self, &left.ty)?;
+                let by = lower::binary(
+                    BinaryOp::Multiply,
+                    right.expr.clone(),
+                    LangExpr::Const(each),
+                );
+                Ok(Some(Value {
+                    expr: lower::binary(op, left.expr.clone(), by),
+                    ty: left.ty.clone(),
+                }))
+            }
+            (BinaryOp::Add, false, true) => {
+                let each = each(self, &right.ty)?;
+                let by =
+                    lower::binary(BinaryOp::Multiply, left.expr.clone(), LangExpr::Const(each));
+                Ok(Some(Value {
+                    expr: lower::binary(op, right.expr.clone(), by),
+                    ty: right.ty.clone(),
+                }))
+            }
+            (BinaryOp::Subtract, true, true) => {
+                let each = each(self, &left.ty)?.max(1);
+                let distance = lower::binary(op, left.expr.clone(), right.expr.clone());
+                Ok(Some(Value {
+                    expr: lower::binary(BinaryOp::Divide, distance, LangExpr::Const(each)),
+                    ty: Type::int(64, true),
+                }))
+            }
+            (_, true, _) | (_, _, true) => fail(span, "this is no operation on pointers"),
+            _ => Ok(None),
+        }
+    }
+
+    /// `place += by` with `by` 1 or -1: the old and the new value, where they are wanted.
+    fn step(
+        &mut self,
+        place: &Expr,
+        by: i64,
+        wanted: bool,
+        span: Span,
+    ) -> Done<Option<(Value, Value)>> {
+        let one = Value::int(1);
+        let op = match by > 0 {
+            true => BinaryOp::Add,
+            false => BinaryOp::Subtract,
+        };
+        let (place, ty) = self.place(place)?;
+        self.change(op, place, &ty, one, wanted, span)
+    }
+
+    /// `place op= operand`: the old and the new value, where they are wanted.
+    pub fn change(
+        &mut self,
+        op: BinaryOp,
+        place: Place,
+        ty: &Type,
+        operand: Value,
+        wanted: bool,
+        span: Span,
+    ) -> Done<Option<(Value, Value)>> {
+        if ty.atomic
+            && let Place::Memory(address) = place
+        {
+            let order = Order::SeqCst;
+            let (old, new) = self.fetch(op, address, ty, operand, order, true, span)?;
+            return Ok(Some((old, new)));
+        }
+        let mut old = self.load(place.clone(), ty, span)?;
+        if wanted && matches!(place, Place::Register(_)) {
+            old = self.kept(old, span);
+        }
+        let new = self.combine(op, old.clone(), operand, span)?;
+        let mut new = self.convert(new, ty, span)?;
+        if wanted && matches!(place, Place::Memory(_)) {
+            new = self.kept(new, span);
+        }
+        self.store(&place, ty, new.clone(), Order::NonAtomic, span)?;
+        if wanted && let Place::Register(register) = place {
+            new.expr = LangExpr::Atom(Atom::Local(register));
+        }
+        Ok(wanted.then_some((old, new)))
+    }
+
+    fn assign(
+        &mut self,
+        op: Option<BinaryOp>,
+        place: &Expr,
+        value: &Expr,
+        wanted: bool,
+        span: Span,
+    ) -> Done<Option<Value>> {
+        let (target, ty) = self.place(place)?;
+        if let Some(op) = op {
+            let operand = self.rvalue(value)?;
+            let changed = self.change(op, target, &ty, operand, wanted, span)?;
+            return Ok(changed.map(|(_, new)| new));
+        }
+        let mut value = self.rvalue_for(value, &ty)?;
+        if wanted && ty.is_scalar() && matches!(target, Place::Memory(_)) {
+            value = self.kept(value, span);
+        }
+        let order = match ty.atomic {
+            true => Order::SeqCst,
+            false => Order::NonAtomic,
+        };
+        self.store(&target, &ty, value.clone(), order, span)?;
+        if let Place::Register(register) = target {
+            value.expr = LangExpr::Atom(Atom::Local(register));
+        }
+        Ok(Some(value))
+    }
+}
+
+/// The address of an element without the check of its index: one past the end has an address, too.
+fn unchecked(address: ValueExpr) -> ValueExpr {
+    match address {
+        LangExpr::Element {
+            first: 0, index, ..
+        } => *index,
+        LangExpr::Binary(op, left, right) => lower::binary(op, unchecked(*left), unchecked(*right)),
+        other => other,
+    }
+}
+
+fn unsigned_long(value: i64) -> Value {
+    Value {
+        expr: LangExpr::Const(value),
+        ty: Type::int(64, false),
+    }
+}
+
+/// Whether a size in bytes is part of an expression.
+pub(crate) fn mentions_size(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::SizeOf(_) | ExprKind::SizeOfType(_) => true,
+        ExprKind::Binary(_, left, right) => mentions_size(left) || mentions_size(right),
+        ExprKind::Cast(_, inner) | ExprKind::Unary(_, inner) => mentions_size(inner),
+        _ => false,
+    }
+}
+
+/// What small integers become in an operation.
+fn promoted(width: Width) -> Type {
+    match width.bits < 32 {
+        true => Type::int(32, true),
+        false => Type::int(width.bits, width.signed),
+    }
+}
+
+/// The usual arithmetic conversions.
+fn usual(left: Width, right: Width) -> Type {
+    let (Some(left), Some(right)) = (promoted(left).width(), promoted(right).width()) else {
+        return Type::int(32, true);
+    };
+    let bits = left.bits.max(right.bits);
+    let unsigned = [left, right].iter().any(|w| w.bits == bits && !w.signed);
+    Type::int(bits, !unsigned)
+}
+
+/// Whether two types are the same, but for qualifiers.
+fn same(left: &Type, right: &Type) -> bool {
+    match (&*left.kind, &*right.kind) {
+        (TypeKind::Void, TypeKind::Void)
+        | (TypeKind::Bool, TypeKind::Bool)
+        | (TypeKind::Float, TypeKind::Float)
+        | (TypeKind::Function(_), TypeKind::Function(_)) => true,
+        (TypeKind::Int { bits, signed }, TypeKind::Int { bits: b, signed: s }) => {
+            bits == b && signed == s
+        }
+        (TypeKind::Pointer(l), TypeKind::Pointer(r)) => same(l, r),
+        (TypeKind::Array(l, _), TypeKind::Array(r, _)) => same(l, r),
+        (TypeKind::Record(l), TypeKind::Record(r)) => l == r,
+        _ => false,
+    }
+}
