@@ -33,7 +33,12 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         for claim in [claim, buffers] {
             let mut file = Header::new(&program, claim).to_text().into_bytes();
             file.extend_from_slice(data);
-            let judged = palisade_validate::validate_certificate(&program, || Reader::new(&file[..]));
+            let asked = palisade_validate::Asked {
+                locations: claim.locations,
+                ..palisade_validate::Asked::new(model, criterion)
+            };
+            let judged =
+                palisade_validate::validate_certificate(&program, asked, || Reader::new(&file[..]));
             assert!(judged.is_err(), "{claim:?}");
         }
     }

@@ -7,11 +7,16 @@ use palisade_memory::{Criterion, Model};
 use sha2::{Digest, Sha256};
 use std::io::{self, BufRead, Read, Write};
 
+/// How every certificate begins, whatever its version.
+pub const NAME: &str = "palisade certificate ";
+
 /// How a certificate begins.
-pub const MAGIC: &str = "palisade certificate 2\n";
+pub const MAGIC: &str = "palisade certificate 3\n";
 
 /// Longer states are refused when they are read: a file must not be able to ask for any amount of memory.
 const MOST_BYTES: u64 = 1 << 20;
+/// The bytes of a line of the header, at most.
+const MOST_IN_LINE: usize = 200;
 
 /// What a certificate is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +36,6 @@ pub struct Claim {
     pub criterion: Criterion,
     /// On which locations races count.
     pub locations: Locations,
-    /// How orders of accesses are read.
-    pub orders: Orders,
     /// What its states are.
     pub proof: Proof,
 }
@@ -44,15 +47,6 @@ pub enum Locations {
     Declared,
     /// On all.
     All,
-}
-
-/// How orders of accesses are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Orders {
-    /// As they are written.
-    Written,
-    /// Under RA: a `seqcst` access as fence, access, fence.
-    Fences,
 }
 
 /// What the states of a certificate are.
@@ -73,7 +67,7 @@ pub enum Proof {
 }
 
 impl Claim {
-    /// That a criterion holds, by the proof that is usual for it; races on the declared locations, orders as they are written.
+    /// That a criterion holds, by the proof that is usual for it; races on the declared locations.
     pub fn new(model: Model, criterion: Criterion) -> Claim {
         let proof = match (model, criterion) {
             (Model::Tso, Criterion::Robust | Criterion::Safe) => Proof::Attacks,
@@ -84,7 +78,6 @@ impl Claim {
             model,
             criterion,
             locations: Locations::Declared,
-            orders: Orders::Written,
             proof,
         }
     }
@@ -93,10 +86,6 @@ impl Claim {
         let locations = match self.locations {
             Locations::Declared => "declared",
             Locations::All => "all",
-        };
-        let orders = match self.orders {
-            Orders::Written => "written",
-            Orders::Fences => "fences",
         };
         let proof = match self.proof {
             Proof::States => "states".to_owned(),
@@ -107,14 +96,14 @@ impl Claim {
             Proof::Basis => "basis".to_owned(),
         };
         format!(
-            "model {}\ncriterion {}\nlocations {locations}\norders {orders}\nproof {proof}\n",
+            "model {}\ncriterion {}\nlocations {locations}\nproof {proof}\n",
             self.model.name(),
             self.criterion.name(),
         )
     }
 
     fn parse(lines: &[String]) -> Option<Claim> {
-        let [model, criterion, locations, orders, proof] = lines else {
+        let [model, criterion, locations, proof] = lines else {
             return None;
         };
         let models = Model::ALL;
@@ -134,11 +123,6 @@ impl Claim {
             locations: match locations.strip_prefix("locations ")? {
                 "declared" => Locations::Declared,
                 "all" => Locations::All,
-                _ => return None,
-            },
-            orders: match orders.strip_prefix("orders ")? {
-                "written" => Orders::Written,
-                "fences" => Orders::Fences,
                 _ => return None,
             },
             proof: match proof.strip_prefix("proof ")? {
@@ -214,6 +198,23 @@ pub fn write(header: &Header, states: &mut Sorted, out: &mut dyn Write) -> io::R
     Ok(count)
 }
 
+/// A line of the header, which is short.
+fn header_line(input: &mut impl Read) -> Result<String, Unusable> {
+    let mut line = Vec::new();
+    loop {
+        let mut byte = [0];
+        input.read_exact(&mut byte)?;
+        match byte[0] {
+            b'\n' => break,
+            _ if line.len() == MOST_IN_LINE => {
+                return Err(Unusable::because("is not a certificate"));
+            }
+            byte => line.push(byte),
+        }
+    }
+    String::from_utf8(line).map_err(|_| Unusable::because("is not a certificate"))
+}
+
 /// Why a file cannot be read as a certificate.
 #[derive(Debug)]
 pub struct Unusable(pub String);
@@ -233,9 +234,23 @@ impl From<io::Error> for Unusable {
     }
 }
 
+/// Hashes what is read.
+struct Hashing<R> {
+    input: R,
+    hash: Sha256,
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(bytes)?;
+        self.hash.update(&bytes[..read]);
+        Ok(read)
+    }
+}
+
 /// Reads a certificate, state by state.
 pub struct Reader<R> {
-    input: R,
+    input: Hashing<R>,
     /// What it is about.
     pub header: Header,
     state: Vec<u8>,
@@ -245,21 +260,21 @@ pub struct Reader<R> {
 
 impl<R: BufRead> Reader<R> {
     /// Reads the header.
-    pub fn new(mut input: R) -> Result<Self, Unusable> {
-        let mut lines = Vec::new();
-        for _ in 0..8 {
-            let mut line = Vec::new();
-            (&mut input).take(200).read_until(b'\n', &mut line)?;
-            let line = String::from_utf8(line).ok();
-            let line = line.and_then(|l| l.strip_suffix('\n').map(str::to_owned));
-            lines.push(line.ok_or_else(|| Unusable::because("is not a certificate"))?);
-        }
-        if format!("{}\n", lines[0]) != MAGIC {
+    pub fn new(input: R) -> Result<Self, Unusable> {
+        let mut input = Hashing {
+            input,
+            hash: Sha256::new(),
+        };
+        if format!("{}\n", header_line(&mut input)?) != MAGIC {
             return Err(Unusable::because(
                 "is not a certificate that this version knows",
             ));
         }
-        let header = Header::parse(&lines[1..])
+        let mut lines = Vec::new();
+        for _ in 0..6 {
+            lines.push(header_line(&mut input)?);
+        }
+        let header = Header::parse(&lines)
             .ok_or_else(|| Unusable::because("the certificate does not say what it is about"))?;
         Ok(Reader {
             input,
@@ -302,6 +317,11 @@ impl<R: BufRead> Reader<R> {
         self.state.extend_from_slice(&behind);
         self.count += 1;
         Ok(Some(&self.state))
+    }
+
+    /// The hash of all bytes so far: two readings of one certificate that come to the same hash have read the same.
+    pub fn digest(&self) -> [u8; 32] {
+        self.input.hash.clone().finalize().into()
     }
 
     /// How many states have been read.

@@ -4,11 +4,10 @@
 //! state in it violates. (A state that covers another one stands for it.) This crate knows neither steps nor criteria, only the file:
 //!
 //! ```text
-//! palisade certificate 2
+//! palisade certificate 3
 //! model sc
 //! criterion safe
 //! locations declared
-//! orders written
 //! proof states
 //! hash 2c26b46b68ffc68f…             of what is claimed above, and of the program
 //!                                    an empty line, and then the states as bytes, strictly ascending:
@@ -61,6 +60,6 @@ mod file;
 mod numbers;
 mod sorter;
 
-pub use file::{Claim, Header, Locations, MAGIC, Orders, Proof, Reader, Unusable, write};
+pub use file::{Claim, Header, Locations, MAGIC, NAME, Proof, Reader, Unusable, write};
 pub use numbers::{decode, encode};
 pub use sorter::{Sorted, Sorter};

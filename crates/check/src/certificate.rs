@@ -8,7 +8,7 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use palisade_certificate::{Claim, Locations, Orders, Proof};
+use palisade_certificate::{Claim, Locations, Proof};
 use palisade_explore::{Outcome, Successors};
 use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_lang::{Program, RegisterId};
@@ -79,9 +79,6 @@ pub fn certificate(
     let mut claim = Claim::new(model, criterion);
     if options.all_locations {
         claim.locations = Locations::All;
-    }
-    if model == Model::Ra && options.seqcst_as_fences {
-        claim.orders = Orders::Fences;
     }
     let start = Instant::now();
     let options = &Options {

@@ -34,6 +34,8 @@ struct State {
     begun: usize,
     /// Where the walk that was under way is written.
     under_way: Option<Box<dyn Read + Send>>,
+    /// Something was found in what was kept that no search writes.
+    damaged: bool,
 }
 
 impl std::fmt::Debug for Checkpoints {
@@ -80,6 +82,7 @@ impl Checkpoints {
             finished: Vec::new(),
             begun: 0,
             under_way: None,
+            damaged: false,
         }))
     }
 
@@ -93,6 +96,11 @@ impl Checkpoints {
         state.finished = finished;
         state.under_way = Some(source);
         Ok(())
+    }
+
+    /// Whether something was found in what was kept that no search writes. Then there is no answer.
+    pub fn is_damaged(&self) -> bool {
+        self.lock().damaged
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -110,21 +118,28 @@ impl Checkpoints {
         state.begun += 1;
         if let Some(record) = state.finished.get(number) {
             match recall(space, record) {
-                Some(outcome) => return outcome,
-                // What was kept does not fit, so nothing behind it does.
-                None => {
+                Ok(outcome) => return outcome,
+                // What was kept is about another walk, and so is everything behind it.
+                Err(Misfit::Other) => {
                     state.finished.truncate(number);
                     state.under_way = None;
+                }
+                Err(Misfit::Damaged) => {
+                    state.damaged = true;
+                    return Outcome::damaged(space.width());
                 }
             }
         }
         let source = state.under_way.take();
         drop(state);
         let mut source = source.filter(|_| number == self.lock().finished.len());
-        if let Some(kept) = &mut source
-            && recall_numbers(space, kept).is_none()
-        {
-            source = None;
+        match source.as_mut().map(|kept| recall_numbers(space, kept)) {
+            None | Some(Ok(())) => {}
+            Some(Err(Misfit::Other)) => source = None,
+            Some(Err(Misfit::Damaged)) => {
+                self.lock().damaged = true;
+                return Outcome::damaged(space.width());
+            }
         }
         let mut keeper = SpaceKeeper {
             checkpoints: self,
@@ -134,6 +149,9 @@ impl Checkpoints {
             None => walk(&mut keeper, None),
             Some(kept) => walk(&mut keeper, Some(kept)),
         };
+        if outcome.stopped == Some(Reason::Damaged) {
+            self.lock().damaged = true;
+        }
         if matches!(outcome.stopped, None | Some(Reason::States)) {
             let mut record = numbers_of(space);
             // Writing to memory does not fail.
@@ -174,24 +192,41 @@ fn numbers_of<S: Kept>(space: &S) -> Vec<u8> {
     bytes
 }
 
-fn recall_numbers<S: Kept>(space: &S, source: &mut dyn Read) -> Option<()> {
-    let bytes = read_part(source).ok()?;
+/// Why something that was kept cannot be gone on with.
+enum Misfit {
+    /// It is about another walk.
+    Other,
+    /// No search has written it.
+    Damaged,
+}
+
+fn recall_numbers<S: Kept>(space: &S, source: &mut dyn Read) -> std::result::Result<(), Misfit> {
+    let bytes = read_part(source).map_err(|_| Misfit::Damaged)?;
     let mut numbers = bytes.chunks_exact(8).map(|chunk| {
         let mut number = [0; 8];
         number.copy_from_slice(chunk);
         i64::from_le_bytes(number)
     });
-    if numbers.next()? != signature(space) {
-        return None;
+    if numbers.next() != Some(signature(space)) {
+        return Err(Misfit::Other);
     }
-    space.recall(&mut numbers)?;
-    numbers.next().is_none().then_some(())
+    space.recall(&mut numbers).ok_or(Misfit::Damaged)?;
+    match numbers.next() {
+        None => Ok(()),
+        Some(_) => Err(Misfit::Damaged),
+    }
 }
 
-fn recall<S: Kept>(space: &S, record: &[u8]) -> Option<Outcome> {
+fn recall<S: Kept>(space: &S, record: &[u8]) -> std::result::Result<Outcome, Misfit> {
     let mut source = record;
     recall_numbers(space, &mut source)?;
-    Outcome::read(&mut source, space.width()).ok()
+    let outcome = Outcome::read(&mut source, space.width()).map_err(|_| Misfit::Damaged)?;
+    // What it says to have found must be there: everything else is believed.
+    let mut worker = space.worker();
+    match (outcome.findings.iter()).all(|finding| finding.is_of(space, &mut worker)) {
+        true => Ok(outcome),
+        false => Err(Misfit::Damaged),
+    }
 }
 
 /// Keeps one walk.

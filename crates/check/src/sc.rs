@@ -474,6 +474,10 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
         self.frame.width()
     }
 
+    fn bounds(&self) -> Option<Vec<u32>> {
+        Some(self.frame.bounds())
+    }
+
     fn initial(&self, worker: &mut ScWorker<'f>, out: &mut Successors<'_>) {
         for row in self.frame.initial_rows(&mut worker.view) {
             out.push(0, &row);

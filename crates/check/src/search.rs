@@ -113,6 +113,7 @@ pub(crate) fn unfinished(reason: Reason, outcome: &Outcome) -> String {
         Reason::Memory => "the memory limit is reached",
         Reason::Cancelled => "it was interrupted",
         Reason::States => "as many states as were wanted are seen",
+        Reason::Damaged => "the checkpoint is not one of this question",
     };
     format!(
         "{why}; {} states up to depth {} were seen, and none of them is a violation",

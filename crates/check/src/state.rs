@@ -247,6 +247,17 @@ impl<'p> Frame<'p> {
         self.codes.len() + self.program().locations.len()
     }
 
+    /// For each component of a row, a number that its numbers are below.
+    pub fn bounds(&self) -> Vec<u32> {
+        let locals = self
+            .codes
+            .iter()
+            .map(|&code| self.threads.local_count(code));
+        let values = self.program().locations.iter();
+        let values = values.map(|_| self.threads.value_count());
+        locals.chain(values).collect()
+    }
+
     /// The component of a location.
     #[inline]
     pub fn component(&self, location: LocationId) -> usize {

@@ -27,8 +27,6 @@ pub struct Options {
     pub all_locations: bool,
     /// Find every violation instead of the first (where the criterion can).
     pub all: bool,
-    /// Under RA, read a `seqcst` access as fence, access, fence.
-    pub seqcst_as_fences: bool,
     /// How the flattening abstraction is used (persistent).
     pub abstraction: Abstraction,
     /// How reachability under TSO is decided.
@@ -126,7 +124,6 @@ impl Options {
             reductions: Reductions::ALL,
             all_locations: false,
             all: false,
-            seqcst_as_fences: false,
             abstraction: Abstraction::Auto,
             route: Route::Any,
             most_states: None,

@@ -308,6 +308,18 @@ pub struct ValidateArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
+    /// The memory model that is asked about: for a certificate `tso` if nothing is said, as for `check`; for a witness its own.
+    #[arg(long, value_enum)]
+    pub model: Option<ModelName>,
+
+    /// The criterion that is asked about: for a certificate `robust` if nothing is said, as for `check`; for a witness its own.
+    #[arg(long, value_enum)]
+    pub criterion: Option<CriterionName>,
+
+    /// Whether races on all locations are asked about, even where some are declared `nonatomic`.
+    #[arg(long)]
+    pub all_locations: bool,
+
     /// About how much memory the states of a certificate may take, such as `1GiB`; what is more is sorted on disk.
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, default_value = "256MiB")]
     pub memory: u64,
@@ -413,10 +425,6 @@ pub struct SearchArgs {
     #[arg(long = "abstract", value_name = "K", value_parser = parse_abstraction)]
     pub abstraction: Option<Abstraction>,
 
-    /// How `seqcst` accesses are read under release/acquire: `fences` reads each as fence, access, fence.
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub seqcst: Option<SeqCst>,
-
     /// How reachability under TSO is decided (`reach`, and the criterion `safe`); to compare ways, not to be faster.
     #[arg(long, value_enum, value_name = "ROUTE")]
     pub route: Option<RouteName>,
@@ -471,9 +479,9 @@ pub struct CheckpointArgs {
 
     /// Go on from a checkpoint of the same question about the same program, to the same answer.
     ///
-    /// Further checkpoints go there as well, unless `--checkpoint` names another file. Limits of time count from now on; `--jobs`
+    /// A checkpoint is believed, not proved; the answer says so. For `--certificate` everything is walked again, so the two do not go together. Further checkpoints go there as well, unless `--checkpoint` names another file. Limits of time count from now on; `--jobs`
     /// may be different.
-    #[arg(long, value_name = "CHECKPOINT", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "CHECKPOINT", value_hint = ValueHint::FilePath, conflicts_with = "certificate")]
     pub resume: Option<PathBuf>,
 }
 
@@ -606,12 +614,6 @@ pub enum Target {
     Dot,
     /// The control-flow graphs, drawn.
     Svg,
-}
-
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SeqCst {
-    /// Fence, access, fence.
-    Fences,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]

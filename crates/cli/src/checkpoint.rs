@@ -90,14 +90,33 @@ impl<'a> Wanted<'a> {
     }
 }
 
+/// What to say about an answer that rests on a checkpoint; or that the checkpoint is none.
+pub fn judge(
+    wanted: Option<&Wanted<'_>>,
+    checkpoints: Option<&Checkpoints>,
+) -> std::result::Result<Option<String>, Failure> {
+    let (Some(path), Some(checkpoints)) = (wanted.and_then(|w| w.resume), checkpoints) else {
+        return Ok(None);
+    };
+    let path = path.display();
+    if checkpoints.is_damaged() {
+        return Err(Failure::Message(format!(
+            "the checkpoint `{path}` has content that no search writes"
+        )));
+    }
+    Ok(Some(format!(
+        "this answer rests on the checkpoint `{path}`: what it says was found before is believed, not proved"
+    )))
+}
+
 /// All that makes a difference for what a search comes to, and in how many states. Not how many threads search, nor how long.
 pub fn question(command: &str, options: &[Options]) -> String {
     let mut text = command.to_owned();
     for o in options {
         let (model, criterion) = (o.model.name(), o.criterion.name());
         text.push_str(&format!(
-            "; {criterion} under {model}, {:?}, all {} {}, {:?}, {:?}, seqcst {}",
-            o.reductions, o.all, o.all_locations, o.abstraction, o.route, o.seqcst_as_fences
+            "; {criterion} under {model}, {:?}, all {} {}, {:?}, {:?}",
+            o.reductions, o.all, o.all_locations, o.abstraction, o.route
         ));
     }
     text

@@ -26,7 +26,6 @@ const KEYS: &[&str] = &[
     "cost",
     "seed",
     "repairs",
-    "seqcst",
 ];
 
 /// The nearest file of that name: in this directory, or in one around it.

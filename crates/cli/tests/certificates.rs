@@ -67,22 +67,24 @@ fn written_and_checked() {
         let output = run(&line);
         assert_eq!(code(&output), 0, "{}", text(&output.stderr));
         assert!(text(&output.stdout).contains("states; `palisade validate`"));
-        let output = run(&format!("$P validate holds.pal {certificate}"));
+        let output = run(&format!("$P validate {question} holds.pal {certificate}"));
         assert_eq!(code(&output), 0, "{}", text(&output.stdout));
         let output = run(&format!(
-            "cat {certificate} | $P validate --format json holds.pal -"
+            "cat {certificate} | $P validate {question} --format json holds.pal -"
         ));
         assert_eq!(code(&output), 0);
         assert!(text(&output.stdout).contains("\"valid\""));
-        let output = run(&format!("$P validate sb.pal {certificate}"));
+        let output = run(&format!("$P validate {question} sb.pal {certificate}"));
         assert_eq!(code(&output), 1);
         assert!(text(&output.stdout).contains("another program"));
         let output = run(&format!(
-            "head -c 150 {certificate} > cut; $P validate holds.pal cut"
+            "head -c 150 {certificate} > cut; $P validate {question} holds.pal cut"
         ));
         assert_eq!(code(&output), 2);
     }
-    let output = run("$P reach --certificate reach holds.pal && $P validate holds.pal reach");
+    let output = run(
+        "$P reach --certificate reach holds.pal && $P validate --criterion safe holds.pal reach",
+    );
     assert_eq!(code(&output), 0, "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("shows that it is safe"));
     let output = run("$P check --certificate none sb.pal");
@@ -101,22 +103,87 @@ fn written_and_checked() {
     assert_eq!(code(&run("$P validate holds.pal both")), 2);
 }
 
-/// `--seqcst fences` makes another program of it, and the certificate says so.
+/// What is asked comes from the command line, and the answer says all of it.
 #[test]
-fn orders_that_are_read_as_fences() {
-    let sb = SB
-        .replace("x = 1", "x.store(1, seqcst)")
-        .replace("y = 1", "y.store(1, seqcst)");
-    let directory = scratch(&[("sb.pal", &sb)]);
+fn a_certificate_does_not_choose_what_it_proves() {
+    let directory = scratch(&[("holds.pal", HOLDS), ("sb.pal", SB)]);
     let run = |line: &str| sh(directory.path(), line);
-    let output = run("$P check --model ra --certificate c sb.pal");
-    assert_eq!(code(&output), 2);
-    let output = run("$P check --model ra --seqcst fences --certificate c sb.pal");
-    assert_eq!(code(&output), 0, "{}", text(&output.stdout));
-    let output = run("$P validate sb.pal c");
-    assert_eq!(code(&output), 0, "{}", text(&output.stdout));
-    let output = run("sed -i 's/orders fences/orders written/' c; $P validate sb.pal c");
-    assert_eq!(code(&output), 1, "{}", text(&output.stdout));
+    assert_eq!(
+        code(&run("$P check --model ra --certificate c holds.pal")),
+        0
+    );
+    let output = run("$P validate --model ra holds.pal c");
+    assert_eq!(code(&output), 0);
+    let shown = text(&output.stdout);
+    let claim =
+        "model ra, criterion robust, language pal, domain none, locations declared, proof monitors";
+    assert!(shown.contains(claim), "{shown}");
+    let output = run("$P validate --model ra --format json holds.pal c");
+    assert!(text(&output.stdout).contains("\"claim\":{"));
+    // Without a word it is what `check` asks.
+    for (flags, wanted) in [
+        ("", "`robust` under `tso` is asked"),
+        ("--model ra --criterion safe", "`safe` under `ra` is asked"),
+        ("--model sc --criterion drf", "`drf` under `sc` is asked"),
+        ("--model ra --all-locations", "all locations is asked"),
+        ("--model ra --domain 4", "another program"),
+    ] {
+        let output = run(&format!("$P validate {flags} holds.pal c"));
+        assert_eq!(code(&output), 1, "{flags}");
+        assert!(text(&output.stdout).contains(wanted), "{flags}");
+    }
+    // A witness says what it is about, and where something is asked it must be about that.
+    assert_eq!(code(&run("$P check --format json sb.pal > w")), 1);
+    assert_eq!(code(&run("$P validate sb.pal w")), 0);
+    assert_eq!(
+        code(&run("$P validate --model tso --criterion robust sb.pal w")),
+        0
+    );
+    assert_eq!(code(&run("$P validate --model ra sb.pal w")), 1);
+    assert_eq!(code(&run("$P validate --criterion safe sb.pal w")), 1);
+    assert_eq!(
+        code(&run("$P check --criterion trf --format json sb.pal > w")),
+        1
+    );
+    assert_eq!(
+        code(&run("$P validate --model tso --criterion trf sb.pal w")),
+        0
+    );
+}
+
+/// Nothing holds of what is no program.
+#[test]
+fn nothing_to_certify() {
+    let directory = scratch(&[
+        ("empty.pal", ""),
+        ("blank.pal", " \n// nothing\n"),
+        ("none.pal", "shared x;\n"),
+        ("zero.pal", "shared x;\nthread t[0] { x = 1; }\n"),
+        ("empty.txt", "\n"),
+        ("empty.tpl", ""),
+        ("empty.litmus", ""),
+    ]);
+    for file in [
+        "empty.pal",
+        "blank.pal",
+        "none.pal",
+        "zero.pal",
+        "empty.txt",
+        "empty.tpl",
+        "empty.litmus",
+    ] {
+        for command in [
+            "check",
+            "check --model sc --criterion safe --certificate c",
+            "reach",
+            "fence",
+        ] {
+            let output = sh(directory.path(), &format!("$P {command} {file}"));
+            assert_eq!(code(&output), 2, "{command} {file}");
+            assert!(!output.stderr.is_empty());
+        }
+    }
+    assert!(!directory.path().join("c").exists());
 }
 
 /// There is a file exactly where the criterion holds, and then it is valid.
@@ -132,13 +199,18 @@ fn random_programs() {
         for seed in 0..12 {
             let text = random_sketch(1000 * number as u64 + seed, &shape).to_string();
             let directory = scratch(&[("p.pal", &text)]);
-            let question = format!("--model {model} --criterion {criterion} --timeout 10s");
+            let asked = format!("--model {model} --criterion {criterion}");
+            let question = format!("{asked} --timeout 10s");
             let run = |line: &str| sh(directory.path(), line);
             let status = code(&run(&format!("$P check {question} --certificate c p.pal")));
             let exists = directory.path().join("c").exists();
             assert_eq!(exists, status == 0, "{question}\n{text}");
             if exists {
-                assert_eq!(code(&run("$P validate p.pal c")), 0, "{question}\n{text}");
+                assert_eq!(
+                    code(&run(&format!("$P validate {asked} p.pal c"))),
+                    0,
+                    "{question}\n{text}"
+                );
                 written += 1;
             }
         }
@@ -155,10 +227,12 @@ fn little_memory() {
         let question = format!("--model {model} --criterion {criterion}");
         let output = run(&format!("$P check {question} --certificate c larger.pal"));
         assert_eq!(code(&output), 0, "{}", text(&output.stderr));
-        let valid = run("$P validate larger.pal c");
+        let valid = run(&format!("$P validate {question} larger.pal c"));
         assert_eq!(code(&valid), 0, "{}", text(&valid.stdout));
         // The machine has little memory, and the sorter is told so.
-        let output = run("ulimit -v 60000; exec $P validate --memory 64KiB larger.pal c");
+        let output = run(&format!(
+            "ulimit -v 60000; exec $P validate {question} --memory 64KiB larger.pal c"
+        ));
         assert_eq!(code(&output), 0, "{}", text(&output.stderr));
         assert_eq!(output.stdout, valid.stdout);
     }

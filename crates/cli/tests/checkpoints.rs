@@ -49,13 +49,22 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// An answer in JSON without time and memory.
+/// An answer in JSON without time and memory, and without the note that says what it rests on.
 fn told(output: &Output) -> serde_json::Value {
     let stdout = text(&output.stdout);
     let mut value: serde_json::Value = serde_json::from_str(&stdout)
         .unwrap_or_else(|error| panic!("{error}: {stdout} {}", text(&output.stderr)));
     for name in ["wall_ms", "peak_memory_bytes"] {
         value["stats"][name] = 0.into();
+    }
+    if let Some(notes) = value
+        .get_mut("notes")
+        .and_then(|notes| notes.as_array_mut())
+    {
+        notes.retain(|note| !note.to_string().contains("rests on the checkpoint"));
+        if notes.is_empty() {
+            value.as_object_mut().unwrap().remove("notes");
+        }
     }
     value
 }
@@ -272,4 +281,49 @@ fn a_full_disk_costs_the_checkpoint_and_not_the_answer() {
     // The first ones are small enough.
     assert!(kept == b"old" || kept.starts_with(b"palisade checkpoint"));
     assert!(!path.join("kept.part").exists());
+}
+
+/// A checkpoint is not a proof. Whoever can compute a hash can write one; then it is no checkpoint, or the answer says what it rests on.
+#[test]
+fn a_forged_checkpoint() {
+    use sha2::{Digest, Sha256};
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("a.pal"), counting(5, "")).unwrap();
+    let question = "check --model sc --criterion safe a.pal";
+    let line = format!("{question} --checkpoint kept --checkpoint-every 1ms");
+    assert_eq!(run(path, &line).status.code(), Some(0));
+    let whole = std::fs::read(path.join("kept")).unwrap();
+    let content = whole.len() - 32;
+    let begin = whole.windows(2).position(|w| w == b"\n\n").unwrap() + 2;
+    let (mut refused, mut believed) = (0, 0);
+    for number in 0..40 {
+        let mut forged = whole[..content].to_vec();
+        let at = begin + (content - begin) * number / 40;
+        forged[at] = forged[at].wrapping_add(1 + number as u8 % 7);
+        let digest = Sha256::digest(&forged);
+        forged.extend_from_slice(&digest);
+        std::fs::write(path.join("forged"), &forged).unwrap();
+        let output = run(
+            path,
+            &format!("{question} --timeout 20s --resume forged --checkpoint other"),
+        );
+        let (said, complaint) = (text(&output.stdout), text(&output.stderr));
+        assert!(!complaint.contains("panicked") && !complaint.contains("went wrong"));
+        match output.status.code() {
+            Some(2) => refused += 1,
+            _ => {
+                assert!(said.contains("rests on the checkpoint `forged`"), "{said}");
+                believed += 1;
+            }
+        }
+    }
+    println!("{refused} refused, {believed} believed");
+    assert!(refused > 5, "{refused}");
+    let output = run(path, &format!("{question} --resume kept --format json"));
+    assert!(text(&output.stdout).contains("rests on the checkpoint"));
+    // A certificate does not rest on one.
+    let output = run(path, &format!("{question} --resume kept --certificate c"));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!path.join("c").exists());
 }

@@ -857,7 +857,10 @@ fn no_color_is_obeyed_and_overruled() {
 
 #[test]
 fn standard_input_is_read_once() {
-    let done = palisade_with_stdin(&["check", "-", "-", "--format=json"], b"shared x;\n");
+    let done = palisade_with_stdin(
+        &["check", "-", "-", "--format=json"],
+        b"shared x; thread t { x = 1; }\n",
+    );
     assert_eq!(done.code, 2);
     let lines = done.lines();
     assert_eq!(lines[0]["verdict"], "holds");

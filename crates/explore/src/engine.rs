@@ -250,7 +250,8 @@ impl<'a, S: Space> Engine<'a, S> {
             1 => Some(Reason::Timeout),
             2 => Some(Reason::Memory),
             3 => Some(Reason::Cancelled),
-            _ => Some(Reason::States),
+            4 => Some(Reason::States),
+            _ => Some(Reason::Damaged),
         }
     }
 
@@ -260,6 +261,7 @@ impl<'a, S: Space> Engine<'a, S> {
             Reason::Memory => 2,
             Reason::Cancelled => 3,
             Reason::States => 4,
+            Reason::Damaged => 5,
         };
         // The first reason counts.
         let _ = self.stop.compare_exchange(0, code, Relaxed, Relaxed);
@@ -353,7 +355,7 @@ impl<'a, S: Space> Engine<'a, S> {
                     resumed = true;
                 }
                 Err(error) if error.kind() == ErrorKind::OutOfMemory => self.stop(Reason::Memory),
-                Err(_) => {}
+                Err(_) => self.stop(Reason::Damaged),
             }
         }
         if !resumed {

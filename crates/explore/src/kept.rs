@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::levels::{Levels, SHARDS, Span, shard_of};
 use crate::pack::{Layout, hash_of};
 use crate::path::Path;
-use crate::space::Space;
+use crate::space::{Space, is_within};
 use crate::states::States;
 use crate::team::lock;
 use crate::walk::{Finding, Outcome, Reason, Stats};
@@ -150,13 +150,17 @@ impl<S: Space> Engine<'_, S> {
         if read_number(source)? != width as u64 {
             return Err(damaged());
         }
+        let bounds = self.space.bounds();
         let transitions = read_number(source)?;
         let mut best = HashMap::new();
         for _ in 0..read_number(source)? {
             let kind = read_number(source)?;
             let level = read_number(source)?;
             let step = read_option(source)?;
-            let row = read_row(source, width)?.into();
+            let row: Box<[u32]> = read_row(source, width)?.into();
+            if !is_within(&row, bounds.as_deref()) {
+                return Err(damaged());
+            }
             best.insert(kind, Best { level, row, step });
         }
         let mut entries = Vec::new();
@@ -166,12 +170,15 @@ impl<S: Space> Engine<'_, S> {
             entries.push(u16::from_le_bytes(bytes));
         }
         let levels = Levels::from_entries(entries);
+        if best.values().any(|best: &Best| best.level > levels.len()) {
+            return Err(damaged());
+        }
         let mut ends = [0; SHARDS];
         for span in levels.forward().map(|(_, span)| span) {
             ends[span.shard] = span.range.end;
         }
         for (shard, &end) in ends.iter().enumerate() {
-            self.read_shard(source, shard, end)?;
+            self.read_shard(source, shard, end, bounds.as_deref())?;
         }
         let states: u64 = ends.iter().map(|&end| u64::from(end)).sum();
         let mut last: Vec<Span> = Vec::new();
@@ -190,7 +197,13 @@ impl<S: Space> Engine<'_, S> {
     }
 
     /// Fills an empty shard.
-    fn read_shard(&self, source: &mut dyn Read, number: usize, end: u32) -> Result<()> {
+    fn read_shard(
+        &self,
+        source: &mut dyn Read,
+        number: usize,
+        end: u32,
+        bounds: Option<&[u32]>,
+    ) -> Result<()> {
         if read_small(source)? != end {
             return Err(damaged());
         }
@@ -220,7 +233,7 @@ impl<S: Space> Engine<'_, S> {
             records.push(hash);
             records.resize(start + 1 + shard.layout().words(), 0);
             let fits = shard.layout().pack(&row, &mut records[start + 1..]);
-            if shard_of(hash) != number || fits.is_none() {
+            if shard_of(hash) != number || fits.is_none() || !is_within(&row, bounds) {
                 return Err(damaged());
             }
             if (index + 1) % CHUNK == 0 || index + 1 == end {
@@ -236,6 +249,17 @@ impl<S: Space> Engine<'_, S> {
 }
 
 impl Outcome {
+    /// What comes out where a walk was to be gone on with that is none of the space.
+    pub fn damaged(width: usize) -> Outcome {
+        Outcome {
+            complete: false,
+            stopped: Some(Reason::Damaged),
+            stats: Stats::default(),
+            findings: Vec::new(),
+            states: States::new(width, Vec::new(), Levels::default(), [0; SHARDS]),
+        }
+    }
+
     /// Writes what came out, without the states.
     pub fn write(&self, out: &mut dyn Write) -> Result<()> {
         write_number(out, u64::from(self.complete))?;

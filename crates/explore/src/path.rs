@@ -5,9 +5,9 @@
 use crate::best::Best;
 use crate::levels::Span;
 use crate::pack::Layout;
-use crate::space::{Emitted, Space, Successors};
+use crate::space::{Emitted, Report, Space, Successors, is_within};
 use crate::states::{Reader, States};
-use crate::walk::Finding;
+use crate::walk::{Finding, Reason};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::Builder;
@@ -84,9 +84,6 @@ impl Path {
     }
 }
 
-/// The caller has lost interest.
-pub(crate) struct Cancelled;
-
 /// A level with more states is searched by all workers.
 const PARALLEL: u64 = 4096;
 /// States that a worker takes at once.
@@ -106,7 +103,7 @@ pub(crate) fn find<S: Space>(
     states: &States,
     best: HashMap<u64, Best>,
     cancel: Option<&AtomicBool>,
-) -> Result<Vec<Finding>, Cancelled> {
+) -> Result<Vec<Finding>, Reason> {
     let width = states.width();
     let mut best: Vec<(u64, Best)> = best.into_iter().collect();
     best.sort_by_key(|(kind, best)| (best.level, *kind));
@@ -167,7 +164,8 @@ pub(crate) fn find<S: Space>(
         )?;
         for (path, target) in wanted {
             let Some((row, label)) = &found[target] else {
-                unreachable!("a state of level {} without a predecessor", level + 1)
+                // Every state has one that was found by walking, but a state that was only read may have none.
+                return Err(Reason::Damaged);
             };
             paths[path].labels.push(*label);
             paths[path].rows.extend_from_slice(row);
@@ -191,6 +189,31 @@ pub(crate) fn find<S: Space>(
         });
     }
     Ok(findings)
+}
+
+impl Finding {
+    /// Whether the space leads there and finds it there: each step is one of the row before it, and the last row is reported.
+    pub fn is_of<S: Space>(&self, space: &S, worker: &mut S::Worker) -> bool {
+        let bounds = space.bounds();
+        let mut emitted = Emitted::that_keeps();
+        let layout = Layout::unused(space.width());
+        let mut out = Successors::new(&[], &[], 0, &layout, &mut emitted);
+        space.initial(worker, &mut out);
+        for step in self.path.iter() {
+            let width = step.row.len();
+            let leads = |i: usize| {
+                emitted.labels[i] == step.label
+                    && emitted.rows[i * width..(i + 1) * width] == *step.row
+            };
+            if !is_within(step.row, bounds.as_deref()) || !(0..emitted.labels.len()).any(leads) {
+                return false;
+            }
+            let mut out = Successors::new(step.row, &[], 0, &layout, &mut emitted);
+            space.expand(worker, step.row, &mut out);
+        }
+        let is_it = |report: &Report| (report.kind, report.step) == (self.kind, self.step);
+        self.path.len() > 0 && emitted.reports.iter().any(is_it)
+    }
 }
 
 type Targets = Vec<Box<[u32]>>;
@@ -226,7 +249,7 @@ fn search<S: Space>(
     spans: &[Span],
     targets: &Targets,
     cancel: Option<&AtomicBool>,
-) -> Result<Found, Cancelled> {
+) -> Result<Found, Reason> {
     let size: u64 = spans.iter().map(|span| span.range.len() as u64).sum();
     let pieces: Vec<Span> = spans.iter().flat_map(pieces).collect();
     let spans = &pieces[..];
@@ -242,7 +265,7 @@ fn search<S: Space>(
         )?;
         return Ok(found);
     }
-    let results: Vec<Result<Found, Cancelled>> = std::thread::scope(|scope| {
+    let results: Vec<Result<Found, Reason>> = std::thread::scope(|scope| {
         let cursor = &cursor;
         let search = move |searcher: &mut Searcher<'_, S::Worker>| {
             let mut found = vec![None; targets.len()];
@@ -260,7 +283,7 @@ fn search<S: Space>(
                 thread.ok()
             })
             .collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Found, Cancelled>>| {
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Found, Reason>>| {
             thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -295,7 +318,7 @@ fn search_part<S: Space>(
     targets: &Targets,
     found: &mut Found,
     cancel: Option<&AtomicBool>,
-) -> Result<(), Cancelled> {
+) -> Result<(), Reason> {
     let Searcher {
         worker,
         emitted,
@@ -318,7 +341,7 @@ fn search_part<S: Space>(
             return Ok(());
         };
         if cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
-            return Err(Cancelled);
+            return Err(Reason::Cancelled);
         }
         reader.read(states, span.clone(), |row| {
             let mut sought = targets.iter();

@@ -42,6 +42,17 @@ pub trait Space: Sync {
     fn may_lead(&self, _from: &[u32], _to: &[u32]) -> bool {
         true
     }
+
+    /// For each component, a number that its numbers are below. Rows of a walk that was written down are held against it, so that a space need not expand
+    /// what it could not have made. `None` where any number means something.
+    fn bounds(&self) -> Option<Vec<u32>> {
+        None
+    }
+}
+
+/// Whether a row keeps to the bounds of its space.
+pub(crate) fn is_within(row: &[u32], bounds: Option<&[u32]>) -> bool {
+    bounds.is_none_or(|bounds| row.iter().zip(bounds).all(|(number, bound)| number < bound))
 }
 
 /// Where a [`Space`] puts the successors of a row and what is wrong with it.

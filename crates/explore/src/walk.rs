@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, Reporter, Walked};
 use crate::kept::Keeper;
-use crate::path::{self, Cancelled, Path};
+use crate::path::{self, Path};
 use crate::space::Space;
 use crate::states::States;
 use std::io::Read;
@@ -36,6 +36,8 @@ pub enum Reason {
     Cancelled,
     /// [`Limits::states`] are found.
     States,
+    /// What was to be gone on with is no walk of this space.
+    Damaged,
 }
 
 /// How far a running walk has come.
@@ -157,8 +159,8 @@ impl<'a, S: Space> Walk<'a, S> {
         self
     }
 
-    /// Goes on with a walk that was written down. The space must be the same, and its numbers must mean the same. Where that is clearly not so,
-    /// or something is wrong with what was written, the walk begins at the beginning.
+    /// Goes on with a walk that was written down. The space must be the same, and its numbers must mean the same. Where that turns out not to be so,
+    /// or something is wrong with what was written, the walk stops ([`Reason::Damaged`]).
     ///
     /// What comes out is what would have come out without the break, whatever the number of threads before and after.
     pub fn resume(mut self, kept: &'a mut dyn Read) -> Self {
@@ -172,6 +174,7 @@ impl<'a, S: Space> Walk<'a, S> {
         let mut reporter = Reporter::new(self.progress);
         reporter.keeper = self.keeper;
         reporter.kept = self.kept;
+        let resumed = reporter.kept.is_some();
         let Walked {
             complete,
             mut stopped,
@@ -181,10 +184,16 @@ impl<'a, S: Space> Walk<'a, S> {
             mut workers,
         } = engine.run(&mut reporter);
         let findings = path::find(self.space, &mut workers, &states, best, self.limits.cancel);
-        let findings = findings.unwrap_or_else(|Cancelled| {
-            stopped = Some(Reason::Cancelled);
+        let mut findings = findings.unwrap_or_else(|reason| {
+            stopped = Some(reason);
             Vec::new()
         });
+        // Findings that were only read must be some.
+        let is_one = |finding: &Finding| finding.is_of(self.space, &mut self.space.worker());
+        if resumed && !findings.iter().all(is_one) {
+            stopped = Some(Reason::Damaged);
+            findings.clear();
+        }
         Outcome {
             complete: complete && stopped.is_none(),
             stopped,

@@ -169,17 +169,21 @@ fn a_walk_that_is_stopped_in_the_middle_of_a_level_can_go_on() {
 #[test]
 fn what_is_damaged_is_not_gone_on_with() {
     let graph = Graph::new(3000);
-    let plain = Walk::new(&graph).run();
     let mut all = All::default();
     Walk::new(&graph).keeper(&mut all).run();
     let good = all.0.last().unwrap();
+    let is_noticed = |mut bytes: &[u8]| {
+        let outcome = Walk::new(&graph).resume(&mut bytes).run();
+        assert!(!outcome.complete && outcome.findings.is_empty());
+        outcome.stopped == Some(Reason::Damaged)
+    };
     for cut in [0, 7, 8, 100, good.len() / 2, good.len() - 1] {
-        same(&plain, &Walk::new(&graph).resume(&mut &good[..cut]).run());
+        assert!(is_noticed(&good[..cut]));
     }
     // Another width.
     let mut other = good.clone();
     other[0] += 1;
-    same(&plain, &Walk::new(&graph).resume(&mut &other[..]).run());
+    assert!(is_noticed(&other));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! From text to [`Program`]: which front end reads which file.
 
 use crate::expr::{Domain, Value};
-use crate::program::{Language, Program};
+use crate::program::{Copies, Language, Program, Thread};
 use crate::source::{Diagnostic, Source};
 
 /// What the caller knows beyond the text.
@@ -33,7 +33,7 @@ pub fn parse(source: &Source, options: &ParseOptions) -> Result<Parsed, Vec<Diag
             )]
         })?),
     };
-    match options.language.unwrap_or_else(|| guess_language(source)) {
+    let parsed = match options.language.unwrap_or_else(|| guess_language(source)) {
         Language::Pal => crate::pal::parse(source, domain),
         Language::Trencher => crate::trencher::parse(source, domain),
         Language::Tpl => crate::tpl::parse(source, domain),
@@ -42,7 +42,21 @@ pub fn parse(source: &Source, options: &ParseOptions) -> Result<Parsed, Vec<Diag
             crate::source::Span::default(),
             "a C program may include other files, and is not read as a text alone",
         )]),
+    }?;
+    let nothing_runs = |thread: &Thread| thread.copies == Copies::Fixed(0);
+    match parsed.program.threads.iter().all(nothing_runs) {
+        true => Err(vec![no_thread(source)]),
+        false => Ok(parsed),
     }
+}
+
+/// A text in which nothing runs: whatever is asked about it would hold.
+fn no_thread(source: &Source) -> Diagnostic {
+    let message = match source.text().trim().is_empty() {
+        true => "there is no program here",
+        false => "there is no thread in this program",
+    };
+    Diagnostic::error(crate::lex::end_of(source.text()), message).label("expected a thread")
 }
 
 /// The language by the file's extension, otherwise by a look at the contents.

@@ -1,10 +1,10 @@
 //! Which programs release/acquire has a meaning for: the orders of accesses, and the `atomic` blocks that are read-modify-writes.
 
 use palisade_lang::{
-    Address, Expr, LocationId, Op, Order, Point, PointId, Program, RegisterExpr, RegisterId,
-    RmwAction, Span, Thread, Transition, UnaryOp,
+    Address, Expr, LocationId, Op, Order, PointId, Program, RegisterExpr, RegisterId, RmwAction,
+    Span, Thread, Transition, UnaryOp,
 };
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// Why a program has no meaning under RA.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,22 +15,16 @@ pub struct Refused {
     pub span: Span,
 }
 
-/// The first thing in the program that has no meaning under RA, if there is one.
+/// Why the program has no meaning under RA, if it has none.
 ///
-/// - An access whose order is not the default one: `acquire` for loads and `wait`, `release` for stores, `acqrel` for read-modify-writes.
+/// - Accesses whose order is not the default one: `acquire` for loads and `wait`, `release` for stores, `acqrel` for read-modify-writes. All of them are
+///   named.
 /// - An `atomic` block that is no read-modify-write of one location. It is one if, on every way through it, the first access reads
 ///   (a load, a `wait` or a read-modify-write), all accesses have the same address (the same location, or the same expression over
 ///   registers that the block does not change), the location is not `nonatomic`, and there is no `fence` inside. A way without a store
-///   is to such a block what failing is to a `cas`: a load.
+///   is to such a block what failing is to a `cas`: a load. The first that is none is named.
 pub fn refusal(program: &Program) -> Option<Refused> {
-    program.threads.iter().find_map(|thread| {
-        thread.transitions.iter().find_map(|transition| {
-            wrong_order(program, transition).or_else(|| match transition.op {
-                Op::AtomicBegin => wrong_block(program, thread, transition),
-                _ => None,
-            })
-        })
-    })
+    wrong_orders(program).or_else(|| block_refusal(program))
 }
 
 /// The first `atomic` block that is no read-modify-write of one location (see [`refusal`]), if there is one.
@@ -54,8 +48,9 @@ pub(crate) fn order_and_default(op: &Op) -> Option<(Order, Order)> {
     }
 }
 
-fn wrong_order(program: &Program, transition: &Transition) -> Option<Refused> {
-    let (order, default) = match &transition.op {
+/// The order that an access has, where RA does not know it.
+fn wrong_order(op: &Op) -> Option<Order> {
+    let (order, default) = match op {
         Op::Rmw {
             action: RmwAction::CompareAndSwap { failure, .. },
             order: Order::AcqRel,
@@ -63,14 +58,32 @@ fn wrong_order(program: &Program, transition: &Transition) -> Option<Refused> {
         } => (*failure, Order::Acquire),
         op => order_and_default(op)?,
     };
-    (order != default).then(|| Refused {
+    (order != default).then_some(order)
+}
+
+fn wrong_orders(program: &Program) -> Option<Refused> {
+    // A function that is inlined twice has the same accesses twice.
+    let mut named: BTreeMap<Span, Order> = BTreeMap::new();
+    for transition in program.threads.iter().flat_map(|t| &t.transitions) {
+        if let Some(order) = wrong_order(&transition.op) {
+            named.insert(transition.span, order);
+        }
+    }
+    let (first, _) = named.first_key_value()?;
+    let accesses: Vec<String> = named
+        .iter()
+        .map(|(span, order)| {
+            let place = program.source.line_column(span.start);
+            let text = program.source.slice(*span);
+            format!("`{text}` at {place} has the order {}", order.name())
+        })
+        .collect();
+    Some(Refused {
         message: format!(
-            "`{}` has the order {}: release/acquire knows only {} here; SC and TSO know all orders",
-            program.source.slice(transition.span),
-            order.name(),
-            default.name()
+            "release/acquire knows only acquire loads, release stores and acqrel read-modify-writes: {}; the models `c20` and `rc11` know all orders",
+            accesses.join(", ")
         ),
-        span: transition.span,
+        span: *first,
     })
 }
 
@@ -230,59 +243,4 @@ fn has_loop(transitions: &[&Transition]) -> bool {
             return before > 0;
         }
     }
-}
-
-/// The same program with every `seqcst` access read as fence, access, fence (`--seqcst fences`).
-///
-/// An access inside an `atomic` block keeps its order, and so such a block stays refused.
-pub fn with_seqcst_fences(program: &Program) -> Program {
-    let mut program = program.clone();
-    for thread in &mut program.threads {
-        for index in 0..thread.transitions.len() {
-            let transition = &mut thread.transitions[index];
-            let (from, to, span) = (transition.from, transition.to, transition.span);
-            if thread.points[from.index()].atomic {
-                continue;
-            }
-            let (order, default) = match &mut transition.op {
-                Op::Load { order, .. } | Op::Wait { order, .. } => (order, Order::Acquire),
-                Op::Store { order, .. } => (order, Order::Release),
-                Op::Rmw { order, .. } => (order, Order::AcqRel),
-                _ => continue,
-            };
-            if *order != Order::SeqCst {
-                continue;
-            }
-            *order = default;
-            if let Op::Rmw {
-                action: RmwAction::CompareAndSwap { failure, .. },
-                ..
-            } = &mut transition.op
-                && *failure == Order::SeqCst
-            {
-                *failure = Order::Acquire;
-            }
-            let before = PointId(thread.points.len() as u32);
-            let after = PointId(before.0 + 1);
-            transition.from = before;
-            transition.to = after;
-            let between = Point {
-                name: None,
-                atomic: false,
-                place: None,
-                span,
-            };
-            thread.points.extend([between.clone(), between]);
-            for (from, to) in [(from, before), (after, to)] {
-                thread.transitions.push(Transition {
-                    from,
-                    to,
-                    op: Op::Fence(Order::SeqCst),
-                    span,
-                });
-            }
-        }
-        thread.sort_transitions();
-    }
-    program
 }

@@ -6,7 +6,7 @@
 use std::io;
 use std::time::Instant;
 
-use palisade_certificate::{Claim, Locations, Orders, Proof as Kind};
+use palisade_certificate::{Claim, Locations, Proof as Kind};
 use palisade_check::counted::{Asked, Count, MANY, System, with_system};
 use palisade_check::{Control, Criterion, Model, NoCertificate, Options, Reductions, Refusal};
 use palisade_lang::Program;
@@ -104,13 +104,8 @@ pub fn certificate(
         true => Locations::All,
         false => Locations::Declared,
     };
-    let orders = match options.model == Model::Ra && options.seqcst_as_fences {
-        true => Orders::Fences,
-        false => Orders::Written,
-    };
     Ok(Claim {
         locations,
-        orders,
         proof: Kind::Basis,
         ..Claim::new(options.model, options.criterion)
     })

@@ -5,7 +5,7 @@ use palisade_check::{Control, Criterion, Model, NoCertificate, Options, Verdict}
 use palisade_lang::Program;
 use palisade_param::{CERTIFIED, certificate, check};
 use palisade_testkit::{Shape, program, random_sketch, workspace_dir};
-use palisade_validate::{Certified, Rejected, validate_certificate};
+use palisade_validate::{Asked, Certified, Rejected, validate_certificate};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -62,7 +62,8 @@ fn judge(
     let header = Header::new(program, claim);
     let mut file = Vec::new();
     write(&header, &mut sorter.finish().unwrap(), &mut file).unwrap();
-    validate_certificate(program, || Reader::new(&file[..]))
+    let asked = Asked::new(model, criterion);
+    validate_certificate(program, asked, || Reader::new(&file[..]))
 }
 
 fn is_invalid(result: Result<Certified, Rejected>) -> bool {

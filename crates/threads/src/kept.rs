@@ -2,6 +2,7 @@
 
 use palisade_lang::{PointId, Value};
 
+use crate::table::STOPPED;
 use crate::{LocalId, Threads, read, write};
 
 impl Threads<'_> {
@@ -21,12 +22,23 @@ impl Threads<'_> {
         out.extend((0..values.len()).map(|id| values.get(id as u32)));
     }
 
+    /// How many local states of a code have numbers.
+    pub fn local_count(&self, code: usize) -> u32 {
+        read(&self.codes[code].locals).len() as u32
+    }
+
+    /// How many values have numbers.
+    pub fn value_count(&self) -> u32 {
+        read(&self.values).len() as u32
+    }
+
     /// Makes numbers stand for what they stood for when [`Threads::keep_numbers`] was called; `None` where some stand for something else already.
     /// For threads of the same program and settings, before anybody else asks for numbers.
     pub fn recall_numbers(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
         let mut values: Vec<Value> = Vec::new();
         for code in &self.codes {
             let mut locals = write(&code.locals);
+            let live = &code.control.live;
             for id in 0..u32::try_from(numbers.next()?).ok()? {
                 let point = PointId(u32::try_from(numbers.next()?).ok()?);
                 let count = numbers.next()?;
@@ -34,7 +46,11 @@ impl Threads<'_> {
                 for _ in 0..count {
                     values.push(numbers.next()?);
                 }
-                if locals.intern(point, &values) != LocalId(id) {
+                let is_one = match point {
+                    STOPPED => true,
+                    _ => (live.get(point.index())).is_some_and(|live| live.len() == values.len()),
+                };
+                if !is_one || locals.intern(point, &values) != LocalId(id) {
                     return None;
                 }
             }

@@ -17,9 +17,8 @@ mod replay;
 pub mod states;
 
 use cycle::Trace;
-pub use holds::{Certified, Rejected, validate_certificate, validate_certificate_within};
+pub use holds::{Asked, Certified, Rejected, validate_certificate, validate_certificate_within};
 use palisade_lang::{Copies, Never, Program};
-use palisade_memory::ra_accepts::with_seqcst_fences;
 use palisade_memory::{
     Criterion, Machine, Model, PatternKind, Ra, Sc, Tso, Witness, never_is_true,
 };
@@ -99,7 +98,7 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         }
         (Model::Ra, Criterion::Robust, None) => ra_cycle(&program, witness),
         (Model::Ra, Criterion::Robust, Some(PatternKind::Race)) => {
-            patterns::ra_race(&with_seqcst_fences(&program), witness)
+            patterns::ra_race(&program, witness)
         }
         (Model::Sc, Criterion::Drf, Some(PatternKind::Race)) => patterns::race(&program, witness),
         (Model::Sc, Criterion::Trf, Some(PatternKind::TriangularRace)) => {
@@ -132,15 +131,13 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
             )
         }
         (Model::Ra, Criterion::Safe, Some(PatternKind::Race)) => {
-            let meant = with_seqcst_fences(&program);
             // Both are about to access the location, or one has accessed it and the other does not know.
-            patterns::ra_race(&meant, witness)
-                .or_else(|about_to| patterns::ra_late_race(&meant, witness).map_err(|_| about_to))
+            patterns::ra_race(&program, witness)
+                .or_else(|about_to| patterns::ra_late_race(&program, witness).map_err(|_| about_to))
         }
         (Model::Ra, Criterion::Safe, Some(kind)) => {
-            let meant = with_seqcst_fences(&program);
-            let machine = Ra::new(&meant).map_err(|refused| Invalid::new(refused.message))?;
-            unsafe_run(&meant, witness, &machine, kind, Ra::newest, |_| true)
+            let machine = Ra::new(&program).map_err(|refused| Invalid::new(refused.message))?;
+            unsafe_run(&program, witness, &machine, kind, Ra::newest, |_| true)
         }
         (Model::C20 | Model::Rc11, ..) => c20::check(&program, witness),
         (model, criterion, _) => Err(Invalid::new(format!(
@@ -176,7 +173,6 @@ fn flushed_ones(
 }
 
 fn ra_cycle(program: &Program, witness: &Witness) -> Result<(), Invalid> {
-    let program = &with_seqcst_fences(program);
     let machine = Ra::new(program).map_err(|refused| Invalid::new(refused.message))?;
     let replay = Replay::new(&machine, program, &witness.events, false);
     let candidates = replay.follow(replay.start(), witness.events.len())?;

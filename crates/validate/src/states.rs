@@ -2,7 +2,6 @@
 
 use crate::replay::Replay;
 use palisade_lang::{Instance, LocationId, Program, Value};
-use palisade_memory::ra_accepts::with_seqcst_fences;
 use palisade_memory::{Local, Machine, Model, Ra, Sc, Tso, Witness, ra, sc, tso};
 use std::collections::BTreeMap;
 
@@ -58,7 +57,6 @@ pub fn states(program: &Program, witness: &Witness) -> Option<States> {
         Model::Sc => Some(follow(&Sc::new(&program), &program, witness, of_sc)),
         Model::Tso => Some(follow(&Tso::new(&program), &program, witness, of_tso)),
         Model::Ra => {
-            let program = with_seqcst_fences(&program);
             let machine = Ra::new(&program).ok()?;
             Some(follow(&machine, &program, witness, of_ra))
         }

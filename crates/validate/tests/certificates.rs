@@ -1,11 +1,15 @@
 //! Certificates of answers that are right are valid; what was changed is not.
 
-use palisade_certificate::{Claim, Header, Proof, Reader, Sorter, decode, encode, write};
+use palisade_certificate::{
+    Claim, Header, Locations, Proof, Reader, Sorter, decode, encode, write,
+};
 use palisade_check::{CERTIFIED, Control, Criterion, Model, NoCertificate, Options, Verdict};
 use palisade_lang::{Op, Order, ParseOptions, Program, Source};
 use palisade_memory::{Machine, Sc, StepKind, sc};
 use palisade_testkit::{Shape, program, random_sketch, workspace_dir};
-use palisade_validate::{Certified, Rejected, validate_certificate, validate_certificate_within};
+use palisade_validate::{
+    Asked, Certified, Rejected, validate_certificate, validate_certificate_within,
+};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -69,8 +73,138 @@ fn file(program: &Program, claim: Claim, states: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
+/// Asks what the certificate says that it is about.
 fn judge(program: &Program, file: &[u8]) -> Result<Certified, Rejected> {
-    validate_certificate(program, || Reader::new(file))
+    let asked = asked(Reader::new(file)?.header.claim);
+    validate_certificate(program, asked, || Reader::new(file))
+}
+
+fn asked(claim: Claim) -> Asked {
+    Asked {
+        locations: claim.locations,
+        ..Asked::new(claim.model, claim.criterion)
+    }
+}
+
+/// Every claim that a header can make.
+fn every_claim() -> Vec<Claim> {
+    let proofs = [
+        Proof::States,
+        Proof::Attacks,
+        Proof::Buffers(0),
+        Proof::Buffers(1),
+        Proof::Monitors,
+        Proof::Messages,
+        Proof::Basis,
+    ];
+    let mut claims = Vec::new();
+    for &(model, criterion) in CERTIFIED {
+        for locations in [Locations::Declared, Locations::All] {
+            for proof in proofs {
+                claims.push(Claim {
+                    locations,
+                    proof,
+                    ..Claim::new(model, criterion)
+                });
+            }
+        }
+    }
+    claims
+}
+
+/// A certificate says how it proves what is asked. No field of its header, with its hash made to fit, makes it prove less.
+#[test]
+fn no_field_of_the_header_weakens_the_claim() {
+    // Neither loads nor their orders wait for anything under TSO; the `fadd`s are there so that the other programs have nothing to be
+    // found fault with.
+    let seqcst = program(
+        "shared x, y; thread a { x = 1; let r = y.load(seqcst); } thread b { y = 1; let s = x.load(seqcst); }
+         never a@end && b@end && a.r == 0 && b.s == 0;",
+    );
+    let nonatomic = program(
+        "nonatomic shared d; shared x; thread a { fadd(x, 1); let r = x; } thread b { fadd(x, 1); }",
+    );
+    let mut refused = 0;
+    for program in [&seqcst, &nonatomic] {
+        // States that were found for any question, and the least that there can be.
+        let mut sets: Vec<Vec<Vec<u8>>> = vec![Vec::new()];
+        for &question in CERTIFIED {
+            sets.extend(certificate(program, question).map(|c| c.states));
+        }
+        for question in every_claim().into_iter().map(asked) {
+            let holds = certificate_for(program, question).is_some();
+            for claim in every_claim() {
+                for states in &sets {
+                    let file = file(program, claim, states);
+                    let judged = validate_certificate(program, question, || Reader::new(&file[..]));
+                    match judged {
+                        Ok(_) => {
+                            assert!(holds && asked(claim) == question, "{question:?} {claim:?}")
+                        }
+                        Err(_) => refused += 1,
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 1000, "{refused}");
+    // What no field is for is not read.
+    let claim = Claim::new(Model::Tso, Criterion::Robust);
+    let text = String::from_utf8(file(&seqcst, claim, &[])).unwrap();
+    for line in ["orders fences\n", "domain 2\n", "copies 1\n"] {
+        for before in ["model", "criterion", "locations", "proof", "hash"] {
+            let at = text.find(before).unwrap();
+            let forged = format!("{}{line}{}", &text[..at], &text[at..]);
+            let judged = judge(&seqcst, forged.as_bytes());
+            assert!(matches!(judged, Err(Rejected::Unusable(_))), "{forged}");
+        }
+    }
+}
+
+/// Whether the criterion holds, told by whether there is a certificate.
+fn certificate_for(program: &Program, asked: Asked) -> Option<()> {
+    let cancel = AtomicBool::new(false);
+    let control = Control {
+        cancel: &cancel,
+        progress: &|_| {},
+    };
+    let options = Options {
+        all_locations: asked.locations == Locations::All,
+        ..Options::new(asked.model, asked.criterion)
+    };
+    let answer = palisade_check::check(program, &options, &control).ok()?;
+    (answer.verdict == palisade_check::Verdict::Holds).then_some(())
+}
+
+/// The second reading must see what the first one saw.
+#[test]
+fn a_certificate_that_changes_while_it_is_read() {
+    for (program, question) in examples() {
+        let Certificate { claim, states } = certificate(&program, question).unwrap();
+        let whole = file(&program, claim, &states);
+        if program.is_parameterised() || states.len() < 2 {
+            continue;
+        }
+        // The first reading sees less, the second one everything; and the other way round.
+        let less = file(&program, claim, &states[..states.len() - 1]);
+        for (first, second) in [(&less, &whole), (&whole, &less)] {
+            let mut readings = [first, second].into_iter();
+            let judged = validate_certificate(&program, asked(claim), || {
+                Reader::new(&readings.next().unwrap()[..])
+            });
+            assert!(judged.is_err(), "{question:?}");
+        }
+        let other = "shared z; thread a { z = 1; }";
+        let other = file(&palisade_testkit::program(other), claim, &states);
+        let mut readings = [&whole, &other].into_iter();
+        let judged = validate_certificate(&program, asked(claim), || {
+            Reader::new(&readings.next().unwrap()[..])
+        });
+        assert!(
+            matches!(&judged, Err(Rejected::Unusable(why)) if why.contains("changed")),
+            "{judged:?}"
+        );
+    }
 }
 
 #[track_caller]
@@ -279,7 +413,7 @@ fn sets_that_memory_cannot_hold_are_sorted_on_disk() {
         // Some ten states fit.
         let within = |states: &[Vec<u8>]| {
             let file = file(&program, claim, states);
-            validate_certificate_within(&program, 300, || Reader::new(&file[..]))
+            validate_certificate_within(&program, asked(claim), 300, || Reader::new(&file[..]))
         };
         let judged = within(&states).map(|c| c.states);
         assert_eq!(judged.ok(), Some(states.len() as u64), "{question:?}");

@@ -30,7 +30,8 @@ pub(super) fn ask<R>(
     options: &Options,
     ask: &mut dyn FnMut(&mut dyn System) -> R,
 ) -> Result<Asked<R>, Refusal> {
-    let mut program = crate::ra::check_meaning(program, options)?;
+    crate::ra::check_meaning(program, options)?;
+    let mut program = program.clone();
     program.nevers.clear();
     // Two copies access whatever a thread accesses from different threads, as more copies do.
     let instance = program.with_copies(2);

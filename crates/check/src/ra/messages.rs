@@ -73,6 +73,23 @@ impl Messages {
         }
     }
 
+    /// Whether everything that is known is there, and every location has a message.
+    fn is_whole(&self) -> bool {
+        let is_there = |knowledge: &Knowledge| {
+            let mut entries = knowledge.iter().zip(&self.of);
+            entries.all(|(&entry, of_location)| (entry as usize) < of_location.len().max(1))
+        };
+        let mut messages = self.of.iter().flatten();
+        self.of.iter().all(|of_location| !of_location.is_empty())
+            && messages.all(|message| is_there(&message.knows))
+            && self.known.iter().all(is_there)
+            && is_there(&self.fence)
+            && self.block.is_none_or(|block| {
+                let of_location = self.of.get(block.location as usize);
+                of_location.is_some_and(|of_location| (block.at as usize) < of_location.len())
+            })
+    }
+
     /// The places of the messages that a thread may read, or put its own behind.
     pub fn choices(&self, thread: usize, location: LocationId) -> std::ops::Range<usize> {
         let place = location.index();
@@ -315,6 +332,12 @@ impl Pool {
         }
     }
 
+    /// How many have numbers.
+    pub fn count(&self) -> u32 {
+        let table = self.0.read().unwrap_or_else(|e| e.into_inner());
+        table.met.len() as u32
+    }
+
     /// Makes it so again; `None` where that cannot be.
     pub fn recall_numbers(
         &self,
@@ -359,7 +382,7 @@ impl Pool {
                     written: numbers.next()? != 0,
                 });
             }
-            if self.number(messages) != number {
+            if !messages.is_whole() || self.number(messages) != number {
                 return None;
             }
         }

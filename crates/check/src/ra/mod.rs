@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use palisade_explore::Space;
 use palisade_lang::{Copies, Op, Order, Program, Span, Thread, ThreadId};
-use palisade_memory::ra_accepts::{refusal, with_seqcst_fences};
+use palisade_memory::ra_accepts::refusal;
 use palisade_memory::witness::InitialName;
 use palisade_memory::{EventKind, EventRef, Witness};
 use palisade_threads::View;
@@ -37,9 +37,6 @@ use facts::{Facts, Fences};
 use scm::search::{End, Search};
 use suspects::{Suspects, Wanted};
 use witness::Replay;
-
-/// Said where orders were read as fences.
-const SEQCST_NOTE: &str = "every `seqcst` access was read as fence, access, fence";
 
 /// Room for so many slots at first; it doubles when that is not enough.
 const FIRST_SLOTS: usize = 8;
@@ -89,8 +86,8 @@ fn stale_or_racing(
     control: &Control<'_>,
     wanted: Wanted,
 ) -> Result<Answer, Refusal> {
-    let accepted = check_meaning(program, options)?;
-    let (plain, origins) = prepared(&accepted, options.reductions.symmetry);
+    check_meaning(program, options)?;
+    let (plain, origins) = prepared(program, options.reductions.symmetry);
     let frame = Frame::new(&plain, &options.reductions);
     let fences = match options.model {
         Model::C20 | Model::Rc11 => Fences::Fences,
@@ -101,12 +98,12 @@ fn stale_or_racing(
         model: options.model,
         frame: &frame,
         facts: &facts,
-        original: &accepted,
+        original: program,
         origins: &origins,
     };
     let one_at_a_time =
         options.reductions.suspects || fences == Fences::Fences || wanted == Wanted::Racing;
-    let mut answer = match one_at_a_time {
+    let answer = match one_at_a_time {
         true => {
             let space = Suspects::new(&frame, &facts, options.reductions, wanted);
             question.one_at_a_time(&space, options, control)
@@ -121,9 +118,6 @@ fn stale_or_racing(
         return stale_or_racing(program, &every_order, control, wanted);
     }
     debug_assert!(!unshown, "a violation without a witness");
-    if options.seqcst_as_fences {
-        answer.notes.push(SEQCST_NOTE.to_owned());
-    }
     Ok(answer)
 }
 
@@ -265,19 +259,14 @@ pub(crate) fn sc_run_of(witness: &mut Witness, model: Model) {
     witness.model = model;
 }
 
-/// The program with its orders read as the options say, if it has a meaning under RA.
-pub(crate) fn check_meaning(program: &Program, options: &Options) -> Result<Program, Refusal> {
-    let accepted = if options.seqcst_as_fences {
-        with_seqcst_fences(program)
-    } else {
-        program.clone()
-    };
+/// Whether the program has a meaning under the model.
+pub(crate) fn check_meaning(program: &Program, options: &Options) -> Result<(), Refusal> {
     let refused = match options.model {
-        Model::C20 | Model::Rc11 => palisade_memory::c20::refusal(&accepted),
-        _ => refusal(&accepted),
+        Model::C20 | Model::Rc11 => palisade_memory::c20::refusal(program),
+        _ => refusal(program),
     };
     match refused {
-        None => Ok(accepted),
+        None => Ok(()),
         Some(refused) => Err(Refusal {
             message: refused.message,
             span: Some(refused.span),

@@ -84,8 +84,8 @@ pub(crate) fn states(
     control: &Control<'_>,
     take: &mut Take<'_>,
 ) -> Result<(), NoCertificate> {
-    let program = check_meaning(program, options).map_err(NoCertificate::Refused)?;
-    let frame = Frame::new(&program, &options.reductions);
+    check_meaning(program, options).map_err(NoCertificate::Refused)?;
+    let frame = Frame::new(program, &options.reductions);
     let space = RaSpace {
         frame: &frame,
         pool: Pool::default(),
@@ -403,6 +403,12 @@ impl<'f> Space for RaSpace<'f, '_> {
 
     fn width(&self) -> usize {
         self.frame.width() + 1
+    }
+
+    fn bounds(&self) -> Option<Vec<u32>> {
+        let mut bounds = self.frame.bounds();
+        bounds.push(self.pool.count());
+        Some(bounds)
     }
 
     fn initial(&self, worker: &mut RaWorker<'f>, out: &mut Successors<'_>) {

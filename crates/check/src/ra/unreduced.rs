@@ -22,9 +22,9 @@ pub(crate) fn states(
     control: &Control<'_>,
     take: &mut dyn FnMut(&[i64]) -> io::Result<()>,
 ) -> Result<(), NoCertificate> {
-    let program = check_meaning(program, options).map_err(NoCertificate::Refused)?;
-    let frame = Frame::new(&program, &options.reductions);
-    let facts = Facts::plain(&program);
+    check_meaning(program, options).map_err(NoCertificate::Refused)?;
+    let frame = Frame::new(program, &options.reductions);
+    let facts = Facts::plain(program);
     let start = Instant::now();
     let mut slots = FIRST_SLOTS;
     loop {

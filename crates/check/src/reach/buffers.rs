@@ -224,9 +224,22 @@ impl Buffers {
         }
     }
 
-    /// Makes it so again; `None` where some number stands for something else already.
-    pub fn recall_numbers(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
-        let location = |number: i64| u32::try_from(number).ok().map(LocationId);
+    /// How many buffers have numbers.
+    pub fn count(&self) -> u32 {
+        let table = self.table.read().unwrap_or_else(|e| e.into_inner());
+        table.buffers.len() as u32
+    }
+
+    /// Makes it so again; `None` where some number stands for something else already, or for nothing that has so many locations.
+    pub fn recall_numbers(
+        &self,
+        locations: usize,
+        numbers: &mut dyn Iterator<Item = i64>,
+    ) -> Option<()> {
+        let location = |number: i64| {
+            let number = u32::try_from(number).ok()?;
+            ((number as usize) < locations).then_some(LocationId(number))
+        };
         for id in 0..u32::try_from(numbers.next()?).ok()? {
             let buffer = if numbers.next()? == 0 {
                 let mut stores = Vec::new();

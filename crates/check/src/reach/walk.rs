@@ -175,7 +175,8 @@ impl Kept for TsoSpace<'_, '_> {
     fn recall(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
         recall_flags(&[&self.bound_met], numbers)?;
         self.frame.threads.recall_numbers(numbers)?;
-        self.buffers.recall_numbers(numbers)
+        let locations = self.program().locations.len();
+        self.buffers.recall_numbers(locations, numbers)
     }
 }
 
@@ -188,6 +189,12 @@ impl<'f> Space for TsoSpace<'f, '_> {
 
     fn width(&self) -> usize {
         self.frame.width() + self.frame.thread_count()
+    }
+
+    fn bounds(&self) -> Option<Vec<u32>> {
+        let mut bounds = self.frame.bounds();
+        bounds.resize(self.width(), self.buffers.count());
+        Some(bounds)
     }
 
     fn initial(&self, worker: &mut TsoWorker<'f>, out: &mut Successors<'_>) {

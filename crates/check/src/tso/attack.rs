@@ -788,6 +788,25 @@ impl<'f> Space for AttackSpace<'f, '_> {
         self.layout.width
     }
 
+    fn bounds(&self) -> Option<Vec<u32>> {
+        let frame = self.frame;
+        let locations = frame.program().locations.len();
+        let mut bounds = frame.bounds();
+        bounds.resize(self.layout.buffer, role::ATTACKER + 1);
+        bounds.resize(self.layout.levels, frame.threads.value_count() + 1);
+        bounds.resize(self.layout.target, level::PENDING_STORE + 1);
+        let instructions: usize = frame
+            .program()
+            .threads
+            .iter()
+            .map(|t| t.transitions.len())
+            .sum();
+        let instructions = instructions as u32 + 1;
+        let history = self.guide.map_or(1, |guide| guide.histories());
+        bounds.extend([locations as u32 + 1, 4, instructions, instructions, history]);
+        Some(bounds)
+    }
+
     fn initial(&self, worker: &mut Worker<'f>, out: &mut Successors<'_>) {
         for mut row in self.frame.initial_rows(&mut worker.view) {
             row.resize(self.layout.width, 0);

@@ -75,6 +75,11 @@ impl Guide {
         !self.closed[code][point.index()]
     }
 
+    /// A number that all histories are below.
+    pub fn histories(&self) -> u32 {
+        (self.known.len() as u32).saturating_mul(self.least_stores + 1)
+    }
+
     fn parts(&self, history: u32) -> (u32, u32) {
         let base = self.least_stores + 1;
         (history / base, history % base)

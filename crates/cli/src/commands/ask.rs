@@ -385,7 +385,6 @@ pub fn options(
         },
         all_locations: search.all_locations,
         all,
-        seqcst_as_fences: search.seqcst.is_some(),
         abstraction: search.abstraction.unwrap_or_default(),
         route: search.route.map_or(Route::Any, Route::from),
         ..Options::new(model, criterion)

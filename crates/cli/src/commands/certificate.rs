@@ -4,7 +4,7 @@ use crate::args::InputArgs;
 use crate::files::write_whole_with;
 use crate::input::{self, is_stdin};
 use crate::output::Output;
-use palisade_certificate::{Header, MAGIC, Reader, Sorter, Unusable, encode, write};
+use palisade_certificate::{Header, NAME, Reader, Sorter, Unusable, encode, write};
 use palisade_check::{CERTIFIED, Control, NoCertificate, Options};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
@@ -73,8 +73,10 @@ impl<'a> Wanted<'a> {
         options.timeout = options.timeout.map(|t| t.saturating_sub(answer.stats.wall));
         match self.try_to_write(program, &options, control) {
             Ok(states) => answer.notes.push(format!(
-                "the certificate `{}` has {states} states; `palisade validate` checks it",
-                self.path.display()
+                "the certificate `{}` has {states} states; `palisade validate` checks it, with `--model {} --criterion {}`",
+                self.path.display(),
+                options.model.name(),
+                options.criterion.name()
             )),
             Err(NoCertificate::Refused(refusal)) => self.note(Status::Error, refusal.message),
             Err(NoCertificate::Unfinished(reason)) => self.note(
@@ -137,7 +139,7 @@ pub fn certificate(path: &Path) -> Result<Option<File>, String> {
         Some(file) if is_file => {
             let mut reader = BufReader::new(file);
             let begins = reader.fill_buf().map_err(unreadable)?;
-            let is_one = begins.starts_with(MAGIC.as_bytes());
+            let is_one = begins.starts_with(NAME.as_bytes());
             Ok(is_one.then(|| reader.into_inner()))
         }
         // A pipe can be looked into without taking anything from it only where it is standard input.
@@ -145,7 +147,7 @@ pub fn certificate(path: &Path) -> Result<Option<File>, String> {
         None => {
             let mut stdin = std::io::stdin().lock();
             let begins = stdin.fill_buf().map_err(unreadable)?;
-            if !begins.starts_with(MAGIC.as_bytes()) {
+            if !begins.starts_with(NAME.as_bytes()) {
                 return Ok(None);
             }
             let mut file = tempfile::tempfile().map_err(unreadable)?;

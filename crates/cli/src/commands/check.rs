@@ -88,19 +88,25 @@ pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
             }
             Ok(answer)
         };
+        let rests = || checkpoint::judge(kept.as_ref(), checkpoints.as_deref());
         match criterion {
             Some(criterion) => {
                 let mut answer = decide(criterion).map_err(Failure::Refused)?;
+                answer.notes.extend(rests()?);
                 if let Some(wanted) = &*wanted {
                     wanted.write(program, asked(criterion), control, &mut answer);
                 }
                 Ok(Findings::One(answer))
             }
             None => {
-                let answers: Vec<(Criterion, Result<Answer, Refusal>)> = criteria
+                let mut answers: Vec<(Criterion, Result<Answer, Refusal>)> = criteria
                     .into_iter()
                     .map(|criterion| (criterion, decide(criterion)))
                     .collect();
+                let note = rests()?;
+                for answer in answers.iter_mut().flat_map(|(_, answer)| answer) {
+                    answer.notes.extend(note.clone());
+                }
                 Ok(Findings::All(answers))
             }
         }

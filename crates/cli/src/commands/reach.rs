@@ -42,6 +42,8 @@ pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
             options.checkpoints = Some(kept.open(program, &question)?);
         }
         let mut answer = check(program, &options, control).map_err(Failure::Refused)?;
+        let note = checkpoint::judge(kept.as_ref(), options.checkpoints.as_deref())?;
+        answer.notes.extend(note);
         if let Some(wanted) = &*wanted {
             wanted.write(program, options, control, &mut answer);
         }

@@ -1,13 +1,16 @@
 //! `palisade validate`: witnesses, and certificates.
 
 use super::certificate::{certificate, open};
-use crate::args::{Format, ValidateArgs};
+use crate::args::{CriterionName, Format, ModelName, ValidateArgs};
 use crate::input;
 use crate::output::Output;
+use palisade_certificate::{Locations, Proof};
 use palisade_lang::Program;
-use palisade_memory::Witness;
+use palisade_memory::{Criterion, Model, Witness};
 use palisade_report::{Failure, Status, diagnostics, words};
-use palisade_validate::{Certified, Invalid, Rejected, validate, validate_certificate_within};
+use palisade_validate::{
+    Asked, Certified, Invalid, Rejected, validate, validate_certificate_within,
+};
 use serde_json::{Value, json};
 
 /// What was shown.
@@ -16,8 +19,78 @@ enum Shown {
     Holds(Certified),
 }
 
+impl Shown {
+    /// Everything that the proof is about, so that nobody takes it for something else.
+    fn claim(&self, program: &Program) -> Value {
+        let mut claim = json!({
+            "language": format!("{:?}", program.language).to_lowercase(),
+            "domain": program.domain.size(),
+        });
+        let (model, criterion) = match self {
+            Shown::Violated(witness) => {
+                claim["copies"] = witness.copies.into();
+                (witness.model, witness.criterion)
+            }
+            Shown::Holds(certified) => {
+                claim["locations"] = match certified.asked.locations {
+                    Locations::Declared => "declared",
+                    Locations::All => "all",
+                }
+                .into();
+                claim["proof"] = match certified.proof {
+                    Proof::States => "states".to_owned(),
+                    Proof::Attacks => "attacks".to_owned(),
+                    Proof::Buffers(exact) => format!("buffers {exact}"),
+                    Proof::Monitors => "monitors".to_owned(),
+                    Proof::Messages => "messages".to_owned(),
+                    Proof::Basis => "basis".to_owned(),
+                }
+                .into();
+                (certified.asked.model, certified.asked.criterion)
+            }
+        };
+        claim["model"] = model.name().into();
+        claim["criterion"] = criterion.name().into();
+        claim
+    }
+}
+
+/// The claim in one line: what is not said there is not claimed.
+fn in_words(claim: &Value) -> String {
+    let fields = [
+        "model",
+        "criterion",
+        "language",
+        "domain",
+        "locations",
+        "copies",
+        "proof",
+    ];
+    let said = fields.iter().filter_map(|name| {
+        let value = match claim.get(*name)? {
+            Value::Null if *name == "domain" => "none".to_owned(),
+            Value::Null => return None,
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        Some(format!("{name} {value}"))
+    });
+    format!(
+        "  what was asked: {}\n",
+        said.collect::<Vec<_>>().join(", ")
+    )
+}
+
 pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
-    let outcome = outcome(args);
+    let (outcome, claim) = match outcome(args) {
+        Ok((program, Ok(shown))) => {
+            let claim = shown.claim(&program);
+            (Ok(Ok(shown)), Some(claim))
+        }
+        Ok((_, Err(invalid))) => (Ok(Err(invalid)), None),
+        Err(failure) => (Err(failure), None),
+    };
+    let asked = claim.as_ref().map(in_words).unwrap_or_default();
     let file = input::display_name(&args.file);
     let (status, verdict, reason) = match &outcome {
         Ok(Ok(_)) => (Status::Holds, "valid", None),
@@ -27,15 +100,15 @@ pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
     match (args.format, &outcome) {
         (Format::Human, Ok(Ok(Shown::Holds(certified)))) => {
             let text = format!(
-                "{file}: valid: the certificate shows that it is {}; {} states\n",
-                words::holds(certified.model, certified.criterion),
+                "{file}: valid: the certificate shows that it is {}; {} states\n{asked}",
+                words::holds(certified.asked.model, certified.asked.criterion),
                 certified.states
             );
             let _ = output.answer(&text);
         }
         (Format::Human, Ok(Ok(Shown::Violated(witness)))) => {
             let text = format!(
-                "{file}: valid: the witness shows that it {}\n",
+                "{file}: valid: the witness shows that it {}\n{asked}",
                 match words::violated(witness.model, witness.criterion) {
                     has if has.starts_with("has ") => has,
                     not => format!("is {not}"),
@@ -65,9 +138,12 @@ pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
                 line["event"] = (*event).into();
             }
             if let Ok(Ok(Shown::Holds(certified))) = &outcome {
-                line["model"] = certified.model.name().into();
-                line["criterion"] = certified.criterion.name().into();
+                line["model"] = certified.asked.model.name().into();
+                line["criterion"] = certified.asked.criterion.name().into();
                 line["states"] = certified.states.into();
+            }
+            if let Some(claim) = &claim {
+                line["claim"] = claim.clone();
             }
             let _ = output.answer(&format!("{line}\n"));
         }
@@ -78,37 +154,78 @@ pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
     status
 }
 
-/// What the witness or certificate shows, or why it shows nothing; a failure where the question cannot even be asked.
-fn outcome(args: &ValidateArgs) -> Result<Result<Shown, Invalid>, Failure> {
+/// What the witness or certificate shows about the program, or why it shows nothing; a failure where the question cannot even be asked.
+fn outcome(args: &ValidateArgs) -> Result<(Program, Result<Shown, Invalid>), Failure> {
+    let criterion = match args.criterion.map(CriterionName::criterion) {
+        Some(None) => {
+            let message = "`validate` is about one criterion at a time";
+            return Err(Failure::Message(message.to_owned()));
+        }
+        other => other.flatten(),
+    };
+    let model = args.model.map(Model::from);
     let input = input::read(&args.file, &args.reading).map_err(|failure| match failure {
         Failure::Message(message) => {
             Failure::Message(format!("{}: {message}", args.file.display()))
         }
         other => other,
     })?;
+    let program = input.program;
     if let Some(file) = certificate(&args.witness).map_err(|e| unusable(args, &e))? {
+        let asked = Asked {
+            model: model.unwrap_or(ModelName::Tso.into()),
+            criterion: criterion.unwrap_or(Criterion::Robust),
+            locations: match args.all_locations {
+                true => Locations::All,
+                false => Locations::Declared,
+            },
+        };
         // Strings grow by doubling, and there is more to hold than these.
         let sorted = usize::try_from(args.memory / 4).unwrap_or(usize::MAX);
-        let judged = validate_certificate_within(&input.program, sorted, || open(&file));
-        return match judged {
-            Ok(certified) => Ok(Ok(Shown::Holds(certified))),
-            Err(Rejected::Invalid(invalid)) => Ok(Err(invalid)),
+        return match validate_certificate_within(&program, asked, sorted, || open(&file)) {
+            Ok(certified) => Ok((program, Ok(Shown::Holds(certified)))),
+            Err(Rejected::Invalid(invalid)) => Ok((program, Err(invalid))),
             Err(Rejected::Unusable(message)) => Err(unusable(args, &message)),
         };
     }
     let witnesses = witnesses(args)?;
     let mut last = None;
     for witness in witnesses {
-        match check_one(&input.program, witness) {
+        match check_one(&program, witness, model, criterion) {
             Ok(witness) => last = Some(witness),
-            Err(invalid) => return Ok(Err(invalid)),
+            Err(invalid) => return Ok((program, Err(invalid))),
         }
     }
-    let nothing = || unusable(args, "there is no witness in it");
-    last.map(|w| Ok(Shown::Violated(w))).ok_or_else(nothing)
+    match last {
+        Some(witness) => Ok((program, Ok(Shown::Violated(witness)))),
+        None => Err(unusable(args, "there is no witness in it")),
+    }
 }
 
-fn check_one(program: &Program, witness: Witness) -> Result<Witness, Invalid> {
+/// Whether a witness shows that the criterion is violated, and is about what is asked, where something is.
+fn check_one(
+    program: &Program,
+    witness: Witness,
+    model: Option<Model>,
+    criterion: Option<Criterion>,
+) -> Result<Witness, Invalid> {
+    let found = (witness.model, witness.criterion);
+    // Races are found in runs of sequential consistency, whichever model is asked about.
+    let is_race = matches!(witness.criterion, Criterion::Drf | Criterion::Trf);
+    let same_model = |m: Model| m == found.0 || is_race && (m, found.0) == (Model::Tso, Model::Sc);
+    if !model.is_none_or(same_model) || !criterion.is_none_or(|c| c == found.1) {
+        let name = |what: Option<&'static str>| what.map_or("any", |name| name);
+        return Err(Invalid {
+            message: format!(
+                "it is about `{}` under `{}`, and `{}` under `{}` is asked",
+                found.1.name(),
+                found.0.name(),
+                name(criterion.map(Criterion::name)),
+                name(model.map(Model::name))
+            ),
+            event: None,
+        });
+    }
     validate(program, &witness).map(|()| witness)
 }
 

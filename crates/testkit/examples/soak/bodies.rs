@@ -293,7 +293,9 @@ fn certificates(program: &Program, model: Model) -> Result<(), Mistake> {
             missing |= holds;
             continue;
         };
-        let judged = palisade_validate::validate_certificate(program, || Reader::new(&file[..]));
+        let question = palisade_validate::Asked::new(model, criterion);
+        let judged =
+            palisade_validate::validate_certificate(program, question, || Reader::new(&file[..]));
         if judged.is_ok() != holds {
             let question = (model.name(), criterion.name());
             return wrong(format!(

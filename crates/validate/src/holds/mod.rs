@@ -19,23 +19,55 @@ mod states;
 use crate::Invalid;
 use live::Live;
 use palisade_certificate::{
-    Claim, Header, Orders, Proof, Reader, Sorted, Sorter, Unusable, decode, encode,
+    Header, Locations, Proof, Reader, Sorted, Sorter, Unusable, decode, encode,
 };
 use palisade_lang::Program;
 use palisade_lang::never::{Deadlock, mentions_of_deadlock};
-use palisade_memory::ra_accepts::{blocks_end, refusal, with_seqcst_fences};
+use palisade_memory::ra_accepts::{blocks_end, refusal};
 use palisade_memory::{Criterion, Machine, Model, Ra, Sc};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::io::BufRead;
 
-/// What a valid certificate shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Certified {
+/// What is to be shown about a program. All of it comes from the caller, and nothing from the certificate: a proof does not choose what it proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
     /// Under this model …
     pub model: Model,
     /// … this criterion holds.
     pub criterion: Criterion,
+    /// On which locations races count.
+    pub locations: Locations,
+}
+
+impl Asked {
+    /// Whether a criterion holds under a model; races count on the locations that are declared for them.
+    pub fn new(model: Model, criterion: Criterion) -> Self {
+        Asked {
+            model,
+            criterion,
+            locations: Locations::Declared,
+        }
+    }
+
+    fn in_words(self) -> String {
+        let (model, criterion) = (self.model.name(), self.criterion.name());
+        match self.locations {
+            Locations::Declared => format!("`{criterion}` under `{model}`"),
+            Locations::All => {
+                format!("`{criterion}` under `{model}` with races on all locations")
+            }
+        }
+    }
+}
+
+/// What a valid certificate shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certified {
+    /// This holds.
+    pub asked: Asked,
+    /// What its states are.
+    pub proof: Proof,
     /// How many states it has; for any number of threads: how many ideals and minimal states.
     pub states: u64,
 }
@@ -119,46 +151,59 @@ const LEAST_GROUP: usize = 16 << 20;
 /// Bytes of states that are sorted in memory before they go to disk.
 const SORTED_IN_MEMORY: usize = 64 << 20;
 
-/// Whether the certificate shows that its criterion holds for the program. `open` begins to read it, and is called twice.
+/// Whether the certificate shows what is asked about the program. `open` begins to read it, and is called twice; both readings must see the same bytes.
 pub fn validate_certificate<R: BufRead>(
     program: &Program,
+    asked: Asked,
     open: impl FnMut() -> Result<Reader<R>, Unusable>,
 ) -> Result<Certified, Rejected> {
-    validate_certificate_within(program, SORTED_IN_MEMORY, open)
+    validate_certificate_within(program, asked, SORTED_IN_MEMORY, open)
 }
 
 /// The same, sorting on disk what is more than about this many bytes.
 pub fn validate_certificate_within<R: BufRead>(
     program: &Program,
+    asked: Asked,
     bytes: usize,
     mut open: impl FnMut() -> Result<Reader<R>, Unusable>,
 ) -> Result<Certified, Rejected> {
     let reader = open()?;
     let header = reader.header.clone();
     let claim = header.claim;
+    let claimed = Asked {
+        model: claim.model,
+        criterion: claim.criterion,
+        locations: claim.locations,
+    };
+    if claimed != asked {
+        return Err(invalid(format!(
+            "it is about {}, and {} is asked",
+            claimed.in_words(),
+            asked.in_words()
+        )));
+    }
     if header != Header::new(program, claim) {
         return Err(invalid("it was made for another program or question"));
     }
-    if program.is_parameterised() {
-        return Ok(Certified {
-            model: claim.model,
-            criterion: claim.criterion,
-            states: judge_copies(program, claim, reader)?,
-        });
-    }
-    let (model, criterion) = (claim.model, claim.criterion);
-    let program = &match claim.orders {
-        Orders::Written => program.clone(),
-        Orders::Fences => with_seqcst_fences(program),
+    // From here on the certificate says how it proves, and nothing else.
+    let proof = claim.proof;
+    let certified = |states| Certified {
+        asked,
+        proof,
+        states,
     };
+    if program.is_parameterised() {
+        return judge_copies(program, asked, proof, reader).map(certified);
+    }
+    let (model, criterion) = (asked.model, asked.criterion);
     let machine = Sc::new(program);
     let safe = criterion == Criterion::Safe;
     let live = Live::new(machine.code(), safe);
-    let rules: &dyn Rules = match (model, criterion, claim.proof) {
+    let rules: &dyn Rules = match (model, criterion, proof) {
         (Model::Sc, Criterion::Safe, Proof::States)
         | (Model::Sc | Model::Tso, Criterion::Drf, Proof::States)
         | (Model::Tso, Criterion::Trf | Criterion::Persistent, Proof::States) => {
-            &patterns::Patterns::new(machine, criterion, claim.locations)
+            &patterns::Patterns::new(machine, criterion, asked.locations)
         }
         (Model::Tso, Criterion::Robust | Criterion::Safe, Proof::Attacks) => {
             &attacks::Attacks::new(machine, safe)
@@ -191,22 +236,18 @@ pub fn validate_certificate_within<R: BufRead>(
             )));
         }
     };
-    Ok(Certified {
-        model,
-        criterion,
-        states: judge(rules, &live, reader, bytes, &mut open)?,
-    })
+    judge(rules, &live, reader, bytes, &mut open).map(certified)
 }
 
 /// Judges a certificate for any number of threads, and counts its sets.
 fn judge_copies<R: BufRead>(
     program: &Program,
-    claim: Claim,
+    asked: Asked,
+    proof: Proof,
     reader: Reader<R>,
 ) -> Result<u64, Rejected> {
-    let (model, criterion) = (claim.model, claim.criterion);
-    let known = claim.proof == Proof::Basis
-        && (claim.orders == Orders::Written || model == Model::Ra)
+    let (model, criterion) = (asked.model, asked.criterion);
+    let known = proof == Proof::Basis
         && matches!(
             (model, criterion),
             (Model::Sc, Criterion::Safe)
@@ -230,17 +271,13 @@ fn judge_copies<R: BufRead>(
                 .to_owned(),
         ));
     }
-    let program = &match claim.orders {
-        Orders::Written => program.clone(),
-        Orders::Fences => with_seqcst_fences(program),
-    };
     if model == Model::Ra
         && let Some(refused) = refusal(program)
     {
         return Err(Rejected::Unusable(refused.message));
     }
     let instance = program.with_copies(2);
-    copies::Copied::new(program, &instance, (model, criterion), claim.locations).judge(reader)
+    copies::Copied::new(program, &instance, (model, criterion), asked.locations).judge(reader)
 }
 
 /// Judges a set by its rules, and counts it.
@@ -278,8 +315,15 @@ fn judge<R: BufRead>(
         pushed?;
         visited.map_err(|message| invalid(format!("state {number}: {message}")))?;
     }
+    let first = reader.digest();
     drop(reader);
-    compare(rules, reached.finish()?, open()?, bytes_in_memory)
+    let mut reader = open()?;
+    let states = compare(rules, reached.finish()?, &mut reader, bytes_in_memory)?;
+    if reader.digest() != first {
+        let message = "it changed while it was read";
+        return Err(Rejected::Unusable(message.to_owned()));
+    }
+    Ok(states)
 }
 
 /// Every state that is reached must be given, or one that covers it; and none is given that is not reached. Both are sorted, so those with
@@ -287,7 +331,7 @@ fn judge<R: BufRead>(
 fn compare<R: BufRead>(
     rules: &dyn Rules,
     mut reached: Sorted,
-    mut reader: Reader<R>,
+    reader: &mut Reader<R>,
     bytes_in_memory: usize,
 ) -> Result<u64, Rejected> {
     let missing = || {

@@ -345,6 +345,20 @@ impl<'f> Space for Suspects<'f, '_> {
         self.location_at(self.facts.tracked_count)
     }
 
+    fn bounds(&self) -> Option<Vec<u32>> {
+        let mut bounds = self.frame.bounds();
+        // A location is a number among the monitored ones, or for a race among all.
+        let places = self
+            .facts
+            .tracked_count
+            .max(self.frame.program().locations.len());
+        let suspicions = 32 * places as u32 + 1;
+        bounds.extend([suspicions, self.frame.threads.value_count() + 1]);
+        // Behind them are sets of flags, any of which means something.
+        bounds.resize(self.width(), u32::MAX);
+        Some(bounds)
+    }
+
     fn initial(&self, worker: &mut Worker<'f>, out: &mut Successors<'_>) {
         for mut row in self.frame.initial_rows(&mut worker.view) {
             row.resize(self.width(), 0);
