@@ -213,7 +213,7 @@ fn check_one(
     // Races are found in runs of sequential consistency, whichever model is asked about.
     let is_race = matches!(witness.criterion, Criterion::Drf | Criterion::Trf);
     let same_model = |m: Model| m == found.0 || is_race && (m, found.0) == (Model::Tso, Model::Sc);
-    if !model.is_none_or(same_model) || !criterion.is_none_or(|c| c == found.1) {
+    if !model.is_none_or(same_model) || criterion.is_some_and(|c| c != found.1) {
         let name = |what: Option<&'static str>| what.map_or("any", |name| name);
         return Err(Invalid {
             message: format!(
