@@ -419,7 +419,7 @@ fn base(state: &[u8], numbers: Option<usize>) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use palisade_certificate::Locations;
+    use palisade_certificate::Claim;
     use palisade_testkit::{Shape, compare, oracle};
 
     /// Decides by the rules alone: everything that they reach from the beginning is visited, unless something that was visited covers it.
