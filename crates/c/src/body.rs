@@ -491,7 +491,8 @@ impl<'t, 'a> Body<'t, 'a> {
         if ty.is_scalar() && !self.in_memory.contains(name) {
             let register = self.local(Some(name), Storage::Register, span);
             self.limit(register, &ty);
-            // The name is known in its own initial value, which nothing sensible uses.
+            // The name is known in its own initial value: `malloc(sizeof *p)`.
+            self.declare(name.clone(), Variable::Local(register, ty.clone()));
             let value = match declaration.init.as_deref() {
                 Some(Init::Expr(value)) => Some(self.rvalue_for(value, &ty)?.expr),
                 Some(Init::List(entries, _)) => match entries.first() {
@@ -500,7 +501,6 @@ impl<'t, 'a> Body<'t, 'a> {
                 },
                 None => None,
             };
-            self.declare(name.clone(), Variable::Local(register, ty));
             if let Some(value) = value {
                 self.emit(Action::Assign(register, value), span);
             }

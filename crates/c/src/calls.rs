@@ -4,7 +4,7 @@ use crate::ast::*;
 use crate::body::Body;
 use crate::types::{Done, fail, layout, resolved, size};
 use crate::value::{Place, Value};
-use palisade_lang::{Diagnostic, Expr as LangExpr, Order, Relation, Span};
+use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Relation, Span};
 use palisade_lower::{self as lower, Action, Atom, End, LocalId, ValueExpr};
 
 /// Functions without a meaning for concurrency: their arguments are evaluated, and they give 0.
@@ -214,17 +214,12 @@ impl Body<'_, '_> {
             ("calloc", [_, _]) => (arguments, true),
             _ => return Ok(None),
         };
-        let mut bytes: u64 = 1;
+        let mut total = Value::int(1);
         let mut named = None;
         for size in sizes {
-            match self.translator_integer(size)? {
-                Some(value) if value >= 0 => bytes = bytes.saturating_mul(value as u64),
-                _ => {
-                    let message = "memory whose size is not a constant is not supported";
-                    return fail(size.span, message);
-                }
-            }
             named = named.or(self.sized_type(size)?);
+            let factor = self.rvalue_for(size, &Type::int(64, true))?;
+            total.expr = lower::binary(BinaryOp::Multiply, total.expr, factor.expr);
         }
         let wanted = target
             .and_then(Type::pointee)
@@ -239,6 +234,10 @@ impl Body<'_, '_> {
         };
         let ty = resolved(&ty, span, self.translator)?;
         let (each, _) = size(&ty, span, self.translator)?;
+        let LangExpr::Const(bytes) = total.expr else {
+            return self.allocate_array(total.expr, each, ty, zeroed, span);
+        };
+        let bytes = u64::try_from(bytes).unwrap_or(0);
         let count = bytes / each.max(1);
         if count == 0 || bytes % each.max(1) != 0 {
             return fail(span, "this memory does not fit what it will hold");
@@ -265,7 +264,7 @@ impl Body<'_, '_> {
         if zeroed {
             for cell in 0..total {
                 let cell = LangExpr::Const(cell);
-                let address = lower::binary(palisade_lang::BinaryOp::Add, address.clone(), cell);
+                let address = lower::binary(BinaryOp::Add, address.clone(), cell);
                 let store = Action::Store {
                     address,
                     value: LangExpr::Const(0),
@@ -276,6 +275,39 @@ impl Body<'_, '_> {
         }
         Ok(Some(Value {
             expr: address,
+            ty: pointer,
+        }))
+    }
+
+    /// Memory of a size that is computed: it must be known where the program's beginning has been run.
+    fn allocate_array(
+        &mut self,
+        bytes: ValueExpr,
+        each: u64,
+        ty: Type,
+        zeroed: bool,
+        span: Span,
+    ) -> Done<Option<Value>> {
+        if zeroed {
+            return fail(
+                span,
+                "`calloc` of a size that is not a constant is not supported",
+            );
+        }
+        let mut element = Vec::new();
+        layout(&ty, "", span, self.translator, &mut element)?;
+        let pointer = Type::pointer(ty.clone());
+        let to = self.temporary(&pointer, span);
+        let each = LangExpr::Const(each.max(1) as i64);
+        let allocate = Action::AllocateArray {
+            to,
+            name: ty.describe(self.translator.ast),
+            element,
+            count: lower::binary(BinaryOp::Divide, bytes, each),
+        };
+        self.emit(allocate, span);
+        Ok(Some(Value {
+            expr: LangExpr::Atom(Atom::Local(to)),
             ty: pointer,
         }))
     }
@@ -429,7 +461,7 @@ impl Body<'_, '_> {
             false => {
                 self.emit(Action::Choose(register, vec![0, 1, 2, 3, 4]), span);
                 let last = LangExpr::Const(4);
-                let fine = lower::binary(palisade_lang::BinaryOp::Less, chosen.clone(), last);
+                let fine = lower::binary(BinaryOp::Less, chosen.clone(), last);
                 self.bound_unless(
                     fine,
                     "any number is possible here, and 0 to 3 are tried",
@@ -546,7 +578,7 @@ impl Body<'_, '_> {
         for cell in 0..cells {
             let cell = LangExpr::Const(cell);
             let store = Action::Store {
-                address: lower::binary(palisade_lang::BinaryOp::Add, address.clone(), cell),
+                address: lower::binary(BinaryOp::Add, address.clone(), cell),
                 value: LangExpr::Const(value.unwrap_or(0)),
                 order: Order::NonAtomic,
             };
@@ -567,7 +599,7 @@ impl Body<'_, '_> {
         };
         let at = |address: &ValueExpr, cell: i64| {
             let cell = LangExpr::Const(cell);
-            lower::binary(palisade_lang::BinaryOp::Add, address.clone(), cell)
+            lower::binary(BinaryOp::Add, address.clone(), cell)
         };
         let mut values = Vec::new();
         for cell in 0..cells {
@@ -610,11 +642,11 @@ impl Body<'_, '_> {
                 let order = Order::Relaxed;
                 self.emit(Action::Load { to, address, order }, span);
                 let read = LangExpr::Atom(Atom::Local(to));
-                let equal = lower::binary(palisade_lang::BinaryOp::Equal, read, expected.expr);
+                let equal = lower::binary(BinaryOp::Equal, read, expected.expr);
                 // 0 where it waited, -1 where it did not.
                 let minus = LangExpr::Const(-1);
                 Ok(Value {
-                    expr: lower::binary(palisade_lang::BinaryOp::Add, equal, minus),
+                    expr: lower::binary(BinaryOp::Add, equal, minus),
                     ty: Type::int(64, true),
                 })
             }

@@ -2,13 +2,13 @@
 
 use crate::copies::{Binding, Copy};
 use crate::fold;
-use crate::memory::{FREED_CELL, block_state, function_number, function_numbered};
+use crate::memory::{FREED_CELL, array_cells, block_state, function_number, function_numbered};
 use crate::program::{
     Allocation, ArgumentCell, Instance, Lowering, MOST_POINTS, announce, height, wait_for,
 };
 use crate::start::Frame;
 use crate::unit::{
-    Action, Atom, Block, BlockId, End, Function, FunctionId, ObjectId, Step, ValueExpr,
+    Action, Atom, Block, BlockId, Cell, End, Function, FunctionId, ObjectId, Step, ValueExpr,
 };
 use palisade_lang::build::ThreadBuilder;
 use palisade_lang::expr::MAX_HEIGHT;
@@ -610,50 +610,25 @@ impl<'l, 'u> Code<'l, 'u> {
             }
             Action::Allocate { to, name, cells } => {
                 let register = copy.register(*to)?;
-                let slots = match in_loop {
-                    true => self.lowering.unit.limits.slots,
-                    false => 1,
+                at = self.allocate(at, register, name, cells, in_loop, span);
+            }
+            Action::AllocateArray {
+                to,
+                name,
+                element,
+                count,
+            } => {
+                let register = copy.register(*to)?;
+                let cells = match self.value(copy, &mut at, count, span) {
+                    Expr::Const(count) => array_cells(element, count),
+                    _ => None,
                 };
-                let after = self.point(span);
-                self.lowering.allocations.push(Allocation {
-                    thread: self.id.0 as usize,
-                    from: at,
-                    to: after,
-                    register,
-                    cells: cells.len() as u32,
-                    span,
-                });
-                let taken = in_loop.then(|| self.thread.register(None, span));
-                for slot in 0..slots {
-                    let memory = &mut self.lowering.memory;
-                    let block = memory.allocate(name, cells, block_state::UNUSED, span);
-                    let mut here = at;
-                    if let Some(taken) = taken {
-                        let now = Expr::Const(Value::from(slot));
-                        let next = Expr::binary(BinaryOp::Equal, Expr::Atom(taken), now);
-                        here = self.step(here, Op::Assume(next), span);
-                        let next = Expr::Const(Value::from(slot) + 1);
-                        here = self.step(here, Op::Assign(taken, next), span);
-                    }
-                    if self.lowering.memory.frees {
-                        let state = Op::Store {
-                            address: self.direct(block.address - 1),
-                            value: Expr::Const(block_state::IN_USE),
-                            order: Order::Relaxed,
-                        };
-                        here = self.step(here, state, span);
-                    }
-                    let address = Op::Assign(register, Expr::Const(block.address));
-                    self.thread.edge(here, after, address, span);
-                }
-                if let Some(taken) = taken {
-                    let all = Expr::Const(Value::from(slots));
-                    let all = Expr::binary(BinaryOp::Equal, Expr::Atom(taken), all);
-                    let beyond = self.step(at, Op::Assume(all), span);
-                    let message = format!("memory is allocated here more than {slots} times");
-                    self.bound(beyond, message, span);
-                }
-                at = after;
+                let Some(cells) = cells else {
+                    let message = "how much memory this allocates is not known, or too much";
+                    self.lowering.errors.push(Diagnostic::error(span, message));
+                    return None;
+                };
+                at = self.allocate(at, register, name, &cells, in_loop, span);
             }
             Action::Free(address) => {
                 let address = self.value(copy, &mut at, address, span);
@@ -673,6 +648,61 @@ impl<'l, 'u> Code<'l, 'u> {
             }
         }
         Some(at)
+    }
+
+    fn allocate(
+        &mut self,
+        at: PointId,
+        register: RegisterId,
+        name: &str,
+        cells: &[Cell],
+        in_loop: bool,
+        span: Span,
+    ) -> PointId {
+        let slots = match in_loop {
+            true => self.lowering.unit.limits.slots,
+            false => 1,
+        };
+        let after = self.point(span);
+        self.lowering.allocations.push(Allocation {
+            thread: self.id.0 as usize,
+            from: at,
+            to: after,
+            register,
+            cells: cells.len() as u32,
+            span,
+        });
+        let taken = in_loop.then(|| self.thread.register(None, span));
+        for slot in 0..slots {
+            let memory = &mut self.lowering.memory;
+            let block = memory.allocate(name, cells, block_state::UNUSED, span);
+            let mut here = at;
+            if let Some(taken) = taken {
+                let now = Expr::Const(Value::from(slot));
+                let next = Expr::binary(BinaryOp::Equal, Expr::Atom(taken), now);
+                here = self.step(here, Op::Assume(next), span);
+                let next = Expr::Const(Value::from(slot) + 1);
+                here = self.step(here, Op::Assign(taken, next), span);
+            }
+            if self.lowering.memory.frees {
+                let state = Op::Store {
+                    address: self.direct(block.address - 1),
+                    value: Expr::Const(block_state::IN_USE),
+                    order: Order::Relaxed,
+                };
+                here = self.step(here, state, span);
+            }
+            let address = Op::Assign(register, Expr::Const(block.address));
+            self.thread.edge(here, after, address, span);
+        }
+        if let Some(taken) = taken {
+            let all = Expr::Const(Value::from(slots));
+            let all = Expr::binary(BinaryOp::Equal, Expr::Atom(taken), all);
+            let beyond = self.step(at, Op::Assume(all), span);
+            let message = format!("memory is allocated here more than {slots} times");
+            self.bound(beyond, message, span);
+        }
+        after
     }
 
     fn place(&mut self, at: PointId, span: Span) {

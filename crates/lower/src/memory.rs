@@ -27,6 +27,34 @@ pub struct HeapBlock {
     pub cells: u32,
 }
 
+/// No array of more cells is allocated.
+const MOST_CELLS: Value = 1 << 14;
+
+/// The cells of an array of so many elements; `None` where it is too large.
+pub fn array_cells(element: &[Cell], count: Value) -> Option<Vec<Cell>> {
+    let size = element.len() as Value;
+    if count < 0 || count.checked_mul(size.max(1))? > MOST_CELLS {
+        return None;
+    }
+    let mut cells = Vec::new();
+    for index in 0..count {
+        for cell in element {
+            let array = match element.len() {
+                1 => Some((0, count as u32)),
+                _ => cell
+                    .array
+                    .map(|(first, length)| (first + (index * size) as u32, length)),
+            };
+            cells.push(Cell {
+                name: format!("[{index}]{}", cell.name),
+                initial: cell.initial.clone(),
+                array,
+            });
+        }
+    }
+    Some(cells)
+}
+
 /// All locations so far.
 #[derive(Debug, Default)]
 pub struct Memory {

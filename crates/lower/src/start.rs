@@ -5,7 +5,7 @@
 //! that either: those threads are simply there from the beginning.
 
 use crate::fold;
-use crate::memory::{FREED_CELL, block_state, function_number, function_numbered};
+use crate::memory::{FREED_CELL, array_cells, block_state, function_number, function_numbered};
 use crate::program::{Instance, Lowering};
 use crate::unit::{Action, Atom, BlockId, End, FunctionId, LocalId, Storage, Unit, ValueExpr};
 use palisade_lang::{Domain, Expr, Value};
@@ -285,6 +285,17 @@ impl Run<'_, '_> {
                 let block = memory.allocate(name, cells, block_state::IN_USE, span);
                 self.set(*to, block.address);
             }
+            Action::AllocateArray {
+                to,
+                name,
+                element,
+                count,
+            } if self.alone => {
+                let cells = array_cells(element, self.value(count)?)?;
+                let memory = &mut self.lowering.memory;
+                let block = memory.allocate(name, &cells, block_state::IN_USE, span);
+                self.set(*to, block.address);
+            }
             Action::Free(address) if self.alone => {
                 let address = self.value(address)?;
                 if address != 0 {
@@ -303,6 +314,7 @@ impl Run<'_, '_> {
             | Action::CompareExchange { .. }
             | Action::Join { .. }
             | Action::Allocate { .. }
+            | Action::AllocateArray { .. }
             | Action::Free(_)
             | Action::Bound(_) => return None,
         }

@@ -323,6 +323,18 @@ pub enum Action {
         /// The cells.
         cells: Vec<Cell>,
     },
+    /// Takes a block of so many elements. The number must be known before the program is searched: from constants, or from what comes before
+    /// the first thread is created.
+    AllocateArray {
+        /// Gets the address of the first cell.
+        to: LocalId,
+        /// What the block is called in witnesses.
+        name: String,
+        /// The cells of one element.
+        element: Vec<Cell>,
+        /// How many elements.
+        count: ValueExpr,
+    },
     /// Gives a block of memory back. Nothing happens for address 0.
     Free(ValueExpr),
     /// Nothing else touches memory from here to the matching end.
