@@ -322,3 +322,16 @@ fn data_without_a_bound_is_named() {
         assert!(reason.contains("`x` may hold any number") && reason.contains("--domain"));
     }
 }
+
+/// A locked instruction on a location that must not have any, known only by its address.
+#[test]
+fn a_pointer_to_nonatomic_data() {
+    let program = palisade_testkit::program(
+        "shared x, y, z; nonatomic shared d;
+         thread a { x = 1; let r = y; if r == 0 { z = 1; } }
+         thread b { y = 1; let s = x; if s == 0 { wait(z == 1); let p = &d; fadd(*p, 1); } }",
+    );
+    for route in [Route::Any, Route::Lazy, Route::Buffers, Route::Dual] {
+        assert_eq!(by_route(&program, route), Some(false), "{route:?}");
+    }
+}

@@ -744,7 +744,7 @@ impl Generator<'_> {
             return self.pick(&self.nonatomic.clone());
         }
         if self.pointers && self.chance(6) {
-            let name = self.pick(&self.locations.clone());
+            let name = self.any_name();
             // A pointer that was never set leads nowhere, and one that was may lead to a nonatomic location: both are errors that are
             // wanted now and then.
             return self.pick(&[

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use palisade_explore::Finding;
-use palisade_lang::{
-    Address, LocationId, Op, PointId, Program, ProgramError, RegisterId, RmwAction, Value,
+use palisade_lang::{Op, Program, ProgramError};
+use palisade_memory::tso::State;
+use palisade_memory::{
+    Criterion, Event, EventKind, Machine, Model, Pattern, PatternKind, Step, StepKind, Tso, Witness,
 };
-use palisade_memory::{Criterion, Event, EventKind, Model, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, LocalId, View};
 
 use super::extend::Extended;
@@ -85,7 +86,7 @@ pub(crate) fn witness(
         let text = program.source.slice(span).trim();
         (PatternKind::Error, format!("{error}: `{text}`"))
     } else {
-        if original.buffers.iter().any(|buffer| !buffer.is_empty()) {
+        if !original.state.is_flushed() {
             return None;
         }
         let never = &program.nevers[finding.kind as usize];
@@ -114,47 +115,29 @@ pub(crate) fn witness(
     })
 }
 
-/// A run of the original program under TSO, while it is being made.
+/// A run of the original program under TSO, while it is being made: each step is one of the machine's.
 struct TsoRun<'p> {
     program: &'p Program,
+    machine: Tso<'p>,
+    state: State,
     names: Vec<String>,
-    codes: Vec<usize>,
-    points: Vec<PointId>,
-    registers: Vec<Vec<Value>>,
-    memory: Vec<Value>,
-    /// For each running thread the stores that are pending, the oldest first, and the events that issued them.
-    buffers: Vec<VecDeque<(LocationId, Value, usize)>>,
+    /// For each running thread the events that issued its pending stores, the oldest first.
+    pending: Vec<VecDeque<usize>>,
     events: Vec<Event>,
-    /// Who ran into which error with which instruction.
+    /// Which thread ran into which error with which instruction.
     error: Option<(usize, u32, ProgramError)>,
 }
 
 impl<'p> TsoRun<'p> {
     fn new(program: &'p Program) -> Self {
-        let instances = program.instances();
-        let thread = |i: usize| program.thread(instances[i].thread);
+        let machine = Tso::new(program);
+        let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
         TsoRun {
             program,
-            names: instances.iter().map(|i| i.name.clone()).collect(),
-            codes: instances.iter().map(|i| i.thread.index()).collect(),
-            points: (0..instances.len())
-                .map(|i| thread(i).behind_jumps(thread(i).initial))
-                .collect(),
-            registers: (0..instances.len())
-                .map(|i| {
-                    let mut registers = vec![0; thread(i).registers.len()];
-                    if let Some(me) = thread(i).me {
-                        registers[me.index()] = Value::from(instances[i].copy);
-                    }
-                    registers
-                })
-                .collect(),
-            memory: program
-                .locations
-                .iter()
-                .map(|l| program.domain.reduce(l.initial))
-                .collect(),
-            buffers: vec![VecDeque::new(); instances.len()],
+            state: machine.initial(),
+            machine,
+            pending: vec![VecDeque::new(); names.len()],
+            names,
             events: Vec::new(),
             error: None,
         }
@@ -180,243 +163,55 @@ impl<'p> TsoRun<'p> {
                 return Some(());
             }
             if matches!(transition.op, Op::Store { .. }) && !atomic {
-                self.flush(instance)?;
+                self.take(instance, |step| step.kind == StepKind::Flush)?;
             }
         }
-        Some(())
-    }
-
-    /// The oldest pending store reaches memory.
-    fn flush(&mut self, instance: usize) -> Option<()> {
-        let (location, value, issue) = self.buffers[instance].pop_front()?;
-        self.memory[location.index()] = value;
-        let event = Event {
-            kind: EventKind::Flush,
-            issue: Some(issue),
-            ..self.events[issue].clone()
-        };
-        self.events.push(event);
         Some(())
     }
 
     /// One instruction of the original program.
     fn execute(&mut self, instance: usize, index: u32) -> Option<()> {
-        let thread = &self.program.threads[self.codes[instance]];
-        let transition = &thread.transitions[index as usize];
-        if transition.from != self.points[instance] {
-            return None;
+        self.take(instance, |step| {
+            step.kind != StepKind::Flush && step.transition == index as usize
+        })
+    }
+
+    /// The step of a thread that is meant; `None` where it has none.
+    fn take(&mut self, instance: usize, meant: impl Fn(&Step) -> bool) -> Option<()> {
+        let steps = self.machine.steps_of(&self.state, instance);
+        let (step, next) = steps.into_iter().find(|(step, _)| meant(step))?;
+        self.state = next;
+        let kind = match step.kind {
+            StepKind::Local => return Some(()),
+            StepKind::Error(_) | StepKind::AtomicBegin | StepKind::AtomicEnd => EventKind::Local,
+            StepKind::Load => EventKind::Load,
+            StepKind::Store => EventKind::Store,
+            StepKind::Issue => EventKind::Issue,
+            StepKind::Flush => EventKind::Flush,
+            StepKind::Rmw => EventKind::Rmw,
+            StepKind::Fence => EventKind::Fence,
+            // Only the machines of other models have such steps.
+            _ => return None,
+        };
+        let transition = step.transition as u32;
+        let mut event = event_at(
+            self.program,
+            instance,
+            transition,
+            kind,
+            step.location,
+            &self.names,
+        );
+        event.value = step.written.or(step.read);
+        event.read = step.read.filter(|_| kind == EventKind::Rmw);
+        event.atomic = step.atomic;
+        match step.kind {
+            StepKind::Issue => self.pending[instance].push_back(self.events.len()),
+            StepKind::Flush => event.issue = self.pending[instance].pop_front(),
+            StepKind::Error(error) => self.error = Some((instance, transition, error)),
+            _ => {}
         }
-        match self.effect(instance, index, &transition.op) {
-            Ok(goes_on) => goes_on?,
-            Err(error) => {
-                let event = event_at(
-                    self.program,
-                    instance,
-                    index,
-                    EventKind::Local,
-                    None,
-                    &self.names,
-                );
-                self.events.push(event);
-                self.error = Some((instance, index, error));
-                return Some(());
-            }
-        }
-        self.points[instance] = thread.behind_jumps(transition.to);
+        self.events.push(event);
         Some(())
-    }
-
-    /// What an instruction does; `Ok(None)` where it cannot be executed now.
-    fn effect(&mut self, instance: usize, index: u32, op: &Op) -> Result<Option<()>, ProgramError> {
-        let program = self.program;
-        let domain = program.domain;
-        let registers = &self.registers[instance];
-        let value_of =
-            |e: &palisade_lang::RegisterExpr| e.eval(domain, &mut |r| Ok(registers[r.index()]));
-        let atomic = {
-            let thread = &program.threads[self.codes[instance]];
-            thread.points[self.points[instance].index()].atomic
-        };
-        let drained = self.buffers[instance].is_empty();
-        let event = |kind, location: Option<LocationId>| Event {
-            atomic,
-            ..event_at(program, instance, index, kind, location, &self.names)
-        };
-        match op {
-            Op::Skip | Op::Jump => {}
-            Op::Assign(register, e) => {
-                let value = domain.reduce(value_of(e)?);
-                self.registers[instance][register.index()] = value;
-            }
-            Op::Assume(e) => {
-                if value_of(e)? == 0 {
-                    return Ok(None);
-                }
-            }
-            Op::Assert(e) => {
-                if value_of(e)? == 0 {
-                    return Err(ProgramError::AssertionFailed);
-                }
-            }
-            Op::Load {
-                register, address, ..
-            } => {
-                let location = locate(program, address, registers)?;
-                let value = self.seen(instance, location);
-                let loaded = Event {
-                    value: Some(value),
-                    ..event(EventKind::Load, Some(location))
-                };
-                self.events.push(loaded);
-                self.registers[instance][register.index()] = value;
-            }
-            Op::Wait {
-                register,
-                address,
-                relation,
-                value,
-                ..
-            } => {
-                let location = locate(program, address, registers)?;
-                let wanted = value_of(value)?;
-                let value = self.seen(instance, location);
-                if !relation.holds(value, wanted) {
-                    return Ok(None);
-                }
-                let loaded = Event {
-                    value: Some(value),
-                    ..event(EventKind::Load, Some(location))
-                };
-                self.events.push(loaded);
-                if let Some(register) = register {
-                    self.registers[instance][register.index()] = value;
-                }
-            }
-            Op::Store { address, value, .. } => {
-                let location = locate(program, address, registers)?;
-                let value = domain.reduce(value_of(value)?);
-                let kind = match atomic {
-                    true => EventKind::Store,
-                    false => EventKind::Issue,
-                };
-                let issued = Event {
-                    value: Some(value),
-                    ..event(kind, Some(location))
-                };
-                match atomic {
-                    true => self.memory[location.index()] = value,
-                    false => {
-                        let issue = self.events.len();
-                        self.buffers[instance].push_back((location, value, issue));
-                    }
-                }
-                self.events.push(issued);
-            }
-            Op::Rmw {
-                register,
-                address,
-                action,
-                ..
-            } => {
-                if !drained {
-                    return Ok(None);
-                }
-                let location = locate(program, address, registers)?;
-                let read = self.memory[location.index()];
-                let written = match action {
-                    RmwAction::CompareAndSwap {
-                        expected, desired, ..
-                    } => {
-                        let desired = value_of(desired)?;
-                        (value_of(expected)? == read).then_some(desired)
-                    }
-                    RmwAction::BlockingCompareAndSwap { expected, desired } => {
-                        let desired = value_of(desired)?;
-                        if value_of(expected)? != read {
-                            return Ok(None);
-                        }
-                        Some(desired)
-                    }
-                    RmwAction::Fetch(op, operand) => {
-                        Some(domain.binary(*op, read, value_of(operand)?)?)
-                    }
-                    RmwAction::Exchange(value) => Some(value_of(value)?),
-                }
-                .map(|value| domain.reduce(value));
-                let done = match written {
-                    Some(value) => Event {
-                        value: Some(value),
-                        read: Some(read),
-                        ..event(EventKind::Rmw, Some(location))
-                    },
-                    None => Event {
-                        value: Some(read),
-                        ..event(EventKind::Load, Some(location))
-                    },
-                };
-                self.events.push(done);
-                if let Some(value) = written {
-                    self.memory[location.index()] = value;
-                }
-                if let Some(register) = register {
-                    self.registers[instance][register.index()] = read;
-                }
-            }
-            Op::Fence(order) => {
-                if *order == palisade_lang::Order::SeqCst {
-                    if !drained {
-                        return Ok(None);
-                    }
-                    let fence = event(EventKind::Fence, None);
-                    self.events.push(fence);
-                }
-            }
-            Op::AtomicBegin | Op::AtomicEnd => {
-                if !drained {
-                    return Ok(None);
-                }
-                let border = event(EventKind::Local, None);
-                self.events.push(border);
-            }
-        }
-        Ok(Some(()))
-    }
-
-    /// The value that a thread sees in a location.
-    fn seen(&self, instance: usize, location: LocationId) -> Value {
-        self.buffers[instance]
-            .iter()
-            .rev()
-            .find(|(l, _, _)| *l == location)
-            .map_or(self.memory[location.index()], |(_, value, _)| *value)
-    }
-}
-
-fn locate(
-    program: &Program,
-    address: &Address<RegisterId>,
-    registers: &[Value],
-) -> Result<LocationId, ProgramError> {
-    let value_of =
-        |e: &palisade_lang::RegisterExpr| e.eval(program.domain, &mut |r| Ok(registers[r.index()]));
-    match address {
-        Address::Direct(location) => Ok(*location),
-        Address::Element {
-            first,
-            length,
-            index,
-        } => {
-            let index = value_of(index)?;
-            match (0..Value::from(*length)).contains(&index) {
-                true => Ok(LocationId(first.0 + index as u32)),
-                false => Err(ProgramError::IndexOutOfRange(index, *length)),
-            }
-        }
-        Address::Pointer(pointer) => {
-            let address = value_of(pointer)?;
-            program
-                .location_at(address)
-                .ok_or(ProgramError::NoSuchLocation(address))
-        }
     }
 }
