@@ -58,6 +58,8 @@ pub enum Proof {
     Attacks,
     /// States of TSO: buffers of up to so many stores are as they are, longer ones lose the order of their stores.
     Buffers(u32),
+    /// States of TSO with load buffers: all states without their buffers, and a backward basis.
+    LoadBuffers,
     /// States of SC with monitors for RA.
     Monitors,
     /// States of RA: messages and views.
@@ -91,6 +93,7 @@ impl Claim {
             Proof::States => "states".to_owned(),
             Proof::Attacks => "attacks".to_owned(),
             Proof::Buffers(exact) => format!("buffers {exact}"),
+            Proof::LoadBuffers => "load-buffers".to_owned(),
             Proof::Monitors => "monitors".to_owned(),
             Proof::Messages => "messages".to_owned(),
             Proof::Basis => "basis".to_owned(),
@@ -128,6 +131,7 @@ impl Claim {
             proof: match proof.strip_prefix("proof ")? {
                 "states" => Proof::States,
                 "attacks" => Proof::Attacks,
+                "load-buffers" => Proof::LoadBuffers,
                 "monitors" => Proof::Monitors,
                 "messages" => Proof::Messages,
                 "basis" => Proof::Basis,

@@ -34,6 +34,9 @@
 //! * `buffers K`: for each thread its buffer. One of n ≤ K stores is the number 2n, or 2n + 1 where the thread waits until it is empty, and
 //!   n pairs of location and value, oldest first. A longer one, in which n different stores are pending, is the number -n, these n pairs,
 //!   how many locations they have, and pairs of each of these and the newest value for it, all ascending.
+//! * `load-buffers`: first of all a number, 0 for a state without its buffers and 1 for a minimal configuration. Behind the memory, for each thread how
+//!   many messages follow: those that its load buffer may hold, ascending, or those that it does hold, oldest first. A message is a location, a value, and 1 if the thread
+//!   itself has stored it, otherwise 0.
 //! * `monitors`: where places are the locations that are not `nonatomic`, and behind them the one of the fences: for each thread V_SC, for each
 //!   place M_SC, for each place W_SC, as sets of places: a number for each 32 places, one bit a place. Then for each thread V, for each thread
 //!   V_RMW, for each place W, for each place W_RMW. Each of these says which values could be old: how many places have some; for each of

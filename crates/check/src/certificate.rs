@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use palisade_certificate::{Claim, Locations, Proof};
-use palisade_explore::{Outcome, Successors};
+use palisade_explore::{Outcome, Reason, Successors};
 use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_lang::{Program, RegisterId};
 use palisade_memory::ra_accepts::blocks_end;
@@ -17,11 +17,11 @@ use palisade_threads::{LocalId, View};
 
 use crate::reach::{Beyond, Buffer, Buffers, TsoSpace};
 use crate::sc::{Observed, Observer, ScSpace};
-use crate::search::search;
+use crate::search::{search, search_within};
 use crate::state::Frame;
 use crate::tso::attack::{AttackSpace, Layout, Phase, role};
 use crate::tso::filter::attacks;
-use crate::{Answer, Control, Criterion, Model, Options, Reductions, Refusal, Verdict};
+use crate::{Answer, Control, Criterion, Model, Options, Reductions, Refusal, Route, Verdict};
 
 /// The questions whose answer "holds" can be certified.
 pub const CERTIFIED: &[(Model, Criterion)] = &[
@@ -36,8 +36,8 @@ pub const CERTIFIED: &[(Model, Criterion)] = &[
     (Model::Ra, Criterion::Safe),
 ];
 
-/// Longer buffers are not tried.
-const MOST_STORES: u32 = 64;
+/// Where there are more states with store buffers, those with load buffers are tried.
+const MOST_STATES: u64 = 4_000_000;
 
 /// Why there is no certificate.
 #[derive(Debug)]
@@ -86,7 +86,9 @@ pub fn certificate(
         checkpoints: None,
         ..options.clone()
     };
-    if question == (Model::Tso, Criterion::Safe) {
+    if question == (Model::Tso, Criterion::Safe) && options.route == Route::Dual {
+        claim.proof = Proof::Buffers(1);
+    } else if question == (Model::Tso, Criterion::Safe) {
         let robust = Options {
             criterion: Criterion::Robust,
             all: false,
@@ -147,8 +149,8 @@ pub fn certificate(
         Proof::States => sc_states(program, &options, control, take)?,
         Proof::Attacks => attack_states(program, &options, control, take)?,
         Proof::Buffers(_) => claim.proof = buffer_states(program, &options, control, take)?,
-        // `Claim::new` says nothing of the kind: it is for any number of threads.
-        Proof::Basis => {}
+        // `Claim::new` says nothing of the kind: one is for any number of threads, the other for what buffers do not show.
+        Proof::Basis | Proof::LoadBuffers => {}
         Proof::Monitors => crate::ra::unreduced::states(program, &options, control, take)?,
         Proof::Messages => crate::ra::runs::states(program, &options, control, take)?,
     }
@@ -211,7 +213,8 @@ fn attack_states(
     })
 }
 
-/// States with buffers, as long as they have to be: where they are all short, these are all states of TSO. The proof that they are.
+/// States with store buffers that are as they are up to a length and lose the order of their stores beyond it; where few of these do not tell, states with
+/// load buffers, which always do. The proof that they are.
 fn buffer_states(
     program: &Program,
     options: &Options,
@@ -219,9 +222,16 @@ fn buffer_states(
     take: &mut Take<'_>,
 ) -> Result<Proof, NoCertificate> {
     let start = Instant::now();
+    let remaining = || Options {
+        timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
+        ..options.clone()
+    };
     let frame = Frame::new(program, &options.reductions);
-    let mut exact = 1;
-    while exact <= MOST_STORES {
+    let lengths = match options.route {
+        Route::Dual => &[][..],
+        _ => &[1, 2],
+    };
+    for &exact in lengths {
         for beyond in [Beyond::Refuse, Beyond::Forget] {
             let buffers = Buffers::new(exact as usize, beyond);
             let space = TsoSpace {
@@ -229,17 +239,16 @@ fn buffer_states(
                 buffers: &buffers,
                 bound_met: Default::default(),
             };
-            let options = Options {
-                timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
-                ..options.clone()
-            };
-            let (outcome, answer) = search(&space, &options, control);
+            let most = options.most_states.unwrap_or(u64::MAX).min(MOST_STATES);
+            let (outcome, answer) = search_within(&space, &remaining(), control, Some(most));
+            let inexact = beyond == Beyond::Refuse && space.bound_met.load(Relaxed);
             match finished(&outcome, answer) {
                 // The run is real only where buffers are.
                 Err(_) if beyond == Beyond::Forget && !outcome.findings.is_empty() => continue,
+                Err(_) if outcome.stopped == Some(Reason::States) => continue,
                 other => other?,
             }
-            if beyond == Beyond::Refuse && space.bound_met.load(Relaxed) {
+            if inexact {
                 continue;
             }
             let mut view = frame.threads.view();
@@ -252,11 +261,9 @@ fn buffer_states(
             })?;
             return Ok(Proof::Buffers(exact));
         }
-        exact *= 2;
     }
-    Err(NoCertificate::Unfinished(format!(
-        "with buffers that lose the order of their stores beyond the first {MOST_STORES}, what must not be can be reached"
-    )))
+    crate::reach::load_buffer_states(program, &remaining(), control, take)?;
+    Ok(Proof::LoadBuffers)
 }
 
 /// Looks at states, and sees nothing.

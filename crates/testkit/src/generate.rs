@@ -299,12 +299,11 @@ impl Generator<'_> {
             threads.push(self.thread(index, count, seed));
         }
         let mut nevers = Vec::new();
+        let heads: Vec<String> = (threads.iter())
+            .map(|t: &ThreadSketch| t.head.clone())
+            .collect();
         if self.shape.properties {
             for _ in 0..self.rng.usize(0..3) {
-                let heads: Vec<String> = threads
-                    .iter()
-                    .map(|t: &ThreadSketch| t.head.clone())
-                    .collect();
                 nevers.push(self.never(&heads));
             }
         }

@@ -3,7 +3,9 @@
 use palisade_certificate::{
     Claim, Header, Locations, Proof, Reader, Sorter, decode, encode, write,
 };
-use palisade_check::{CERTIFIED, Control, Criterion, Model, NoCertificate, Options, Verdict};
+use palisade_check::{
+    CERTIFIED, Control, Criterion, Model, NoCertificate, Options, Route, Verdict,
+};
 use palisade_lang::{Op, Order, ParseOptions, Program, Source};
 use palisade_memory::{Machine, Sc, StepKind, sc};
 use palisade_testkit::{Shape, program, random_sketch, workspace_dir};
@@ -335,6 +337,130 @@ fn safety_under_tso_takes_the_proof_that_it_needs() {
         thread b { z = 1; let s = y; let t = x; }\n\
         never b@end && b.s == 1 && b.t == 0;\n";
     assert_eq!(proof(two), Proof::Buffers(2));
+}
+
+/// Buffers grow without end, and the order of what they hold matters: longer buffers do not tell, and sets of stores do not either.
+const THREE_BITS: &str = "shared x, y, z;
+    thread p { let r; loop { x = 1; y = 1; y = 0; x = 0; r = z; } }
+    thread q { let s; let t; loop { z = 1; atomic { s = y; t = x; } assert !(s == 1 && t == 0); z = 0; } }";
+
+const MESSAGE: &str = "shared x, y;
+thread a {
+  x = 1;
+  y = 1;
+}
+thread b {
+  let r = y;
+  let s = x;
+}
+never b@end && b.r == 1 && b.s == 0;
+";
+const LOOPING_MESSAGE: &str = "shared x, y;
+thread a {
+  let s;
+  loop {
+    x = 1;
+    y = 1;
+    wait(y == 0);
+    x = 0;
+  }
+}
+thread b {
+  let r;
+  loop {
+    wait(y == 1);
+    r = x;
+    assert r == 1;
+    y = 0;
+  }
+}
+";
+const READERS: &str = "shared x, y;
+thread a {
+  x = 1;
+}
+thread b {
+  y = 1;
+}
+thread c {
+  let r = x;
+  let s = y;
+}
+thread d {
+  let t = y;
+  let u = x;
+}
+never c@end && d@end && c.r == 1 && c.s == 0 && d.t == 1 && d.u == 0;
+";
+
+/// Whatever is safe has a proof with load buffers, with and without loops. What is missing in it is noticed, and it shows nothing about another program.
+#[test]
+fn load_buffers() {
+    let question = (Model::Tso, Criterion::Safe);
+    let options = Options {
+        route: Route::Dual,
+        ..options(question)
+    };
+    let fewer_at_random = |program: &Program, certificate: &Certificate, seed: usize| {
+        let mut states = certificate.states.clone();
+        states.remove(seed % states.len());
+        judge(program, &file(program, certificate.claim, &states))
+    };
+    let (mut valid, mut with_basis, mut foreign) = (0, 0, 0);
+    // Sets of messages show nearly everything about small random programs; where the order of stores matters, there is a basis.
+    let mut texts: Vec<String> = [MESSAGE, LOOPING_MESSAGE, READERS]
+        .map(str::to_owned)
+        .into();
+    for seed in 0..700 {
+        let shape = if seed < 300 {
+            Shape::TSO_REACH
+        } else {
+            Shape::LOOPS
+        };
+        texts.push(random_sketch(seed, &shape).to_string());
+    }
+    for (seed, sketch) in texts.iter().enumerate() {
+        let program = program(sketch);
+        let answer = palisade_check::check(&program, &options, &CONTROL).unwrap();
+        let found = certificate_with(&program, &options);
+        if answer.verdict != Verdict::Holds {
+            assert!(found.is_none(), "{seed}\n{sketch}");
+            continue;
+        }
+        let Some(found) = found else { continue };
+        assert_eq!(found.claim.proof, Proof::LoadBuffers);
+        let judged = judge(&program, &file(&program, found.claim, &found.states));
+        assert!(judged.is_ok(), "{seed}: {judged:?}\n{sketch}");
+        valid += 1;
+        let minimal = |state: &Vec<u8>| {
+            let mut numbers = Vec::new();
+            decode(state, &mut numbers).unwrap();
+            numbers[0] == 1
+        };
+        with_basis += usize::from(found.states.iter().any(minimal));
+        let removed = &found.states[seed % found.states.len()];
+        // Some minimal configuration may only have been needed for another one that is not minimal.
+        assert!(minimal(removed) || fewer_at_random(&program, &found, seed).is_err());
+        if foreign >= 100 {
+            continue;
+        }
+        for text in variants(sketch) {
+            let Some(other) = palisade_testkit::parse(&text) else {
+                continue;
+            };
+            if verdict(&other, question) == Verdict::Violated {
+                let file = file(&other, found.claim, &found.states);
+                assert!(judge(&other, &file).is_err(), "{text}");
+                foreign += 1;
+            }
+        }
+    }
+    println!("{valid} valid, {with_basis} with a basis, {foreign} foreign");
+    assert!(valid > 200 && with_basis >= 3 && foreign > 50);
+    let program = program(THREE_BITS);
+    let found = certificate(&program, question).expect("there is one");
+    assert_eq!(found.claim.proof, Proof::LoadBuffers);
+    assert!(judge(&program, &file(&program, found.claim, &found.states)).is_ok());
 }
 
 /// A deadlock of SC that is none under release/acquire, because who waits may read an old value: the states of SC are no proof.

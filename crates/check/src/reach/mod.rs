@@ -24,6 +24,7 @@ use palisade_memory::{Event, EventKind, Witness};
 use crate::{Answer, Control, Model, Options, Route, Stats, Verdict};
 pub(crate) use buffers::{Beyond, Buffer, Buffers};
 use dual::Dual;
+pub(crate) use dual::load_buffer_states;
 use exact::Exact;
 use lazy::Lazy;
 pub(crate) use walk::TsoSpace;
@@ -52,7 +53,18 @@ pub(crate) enum Round {
     GaveUp(String),
 }
 
-impl Context<'_, '_> {
+impl<'p, 'c> Context<'p, 'c> {
+    fn new(program: &'p Program, options: &'p Options, control: &'p Control<'c>) -> Self {
+        Context {
+            program,
+            options,
+            control,
+            start: Instant::now(),
+            total: Stats::default(),
+            turn_ends: None,
+        }
+    }
+
     /// The options with the time that is left.
     pub fn remaining(&self) -> Options {
         let spent = self.start.elapsed();
@@ -105,15 +117,7 @@ impl Context<'_, '_> {
 
 /// Decides `safe` under TSO, where it can.
 pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
-    let mut context = Context {
-        program,
-        options,
-        control,
-        start: Instant::now(),
-        total: Stats::default(),
-        turn_ends: None,
-    };
-    let context = &mut context;
+    let context = &mut Context::new(program, options, control);
     let answer = match options.route {
         Route::Any => any(context),
         Route::Lazy => {

@@ -9,6 +9,7 @@ mod attacks;
 mod buffers;
 mod copies;
 mod helpers;
+mod lagging;
 mod listeners;
 mod live;
 mod messages;
@@ -199,6 +200,11 @@ pub fn validate_certificate_within<R: BufRead>(
     let machine = Sc::new(program);
     let safe = criterion == Criterion::Safe;
     let live = Live::new(machine.code(), safe);
+    if (model, criterion, proof) == (Model::Tso, Criterion::Safe, Proof::LoadBuffers) {
+        return lagging::Lagging::new(machine, &live)
+            .judge(reader)
+            .map(certified);
+    }
     let rules: &dyn Rules = match (model, criterion, proof) {
         (Model::Sc, Criterion::Safe, Proof::States)
         | (Model::Sc | Model::Tso, Criterion::Drf, Proof::States)

@@ -20,16 +20,21 @@ mod backward;
 mod messages;
 mod overview;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::exact::witness;
 use super::walk::TsoSpace;
 use super::{Context, Round, unknown};
+use crate::certificate::{Take, put_state, violated};
 use crate::state::Frame;
-use crate::{Answer, Progress, Stats, Verdict};
+use crate::{Answer, Control, NoCertificate, Options, Progress, Stats, Verdict};
 use backward::{Backward, End};
-use overview::Overview;
+use messages::Message;
+use overview::{Detail, Overview};
+use palisade_lang::Program;
 
 /// The search, which goes on where it has stopped.
 pub(crate) struct Dual<'p> {
@@ -42,9 +47,13 @@ pub(crate) struct Dual<'p> {
 
 impl<'p> Dual<'p> {
     pub fn new(context: &Context<'p, '_>) -> Self {
+        Self::with_detail(context, Detail::Needed)
+    }
+
+    fn with_detail(context: &Context<'p, '_>, detail: Detail) -> Self {
         let frame = Frame::new(context.program, &context.options.reductions);
         Dual {
-            overview: Overview::new(&frame, true),
+            overview: Overview::new(&frame, detail),
             frame,
             backward: None,
             counted: (0, 0),
@@ -101,7 +110,7 @@ impl<'p> Dual<'p> {
         (self.overview.nodes() + elements) as u64
     }
 
-    fn search(&mut self, context: &Context<'p, '_>, most: u64) -> End {
+    fn search(&mut self, context: &Context<'_, '_>, most: u64) -> End {
         let options = context.remaining();
         let (start, memory) = (std::time::Instant::now(), options.memory_limit());
         let most_states = context.options.most_states;
@@ -171,4 +180,74 @@ impl<'p> Dual<'p> {
             .push(witness(context.program, &space, &finding));
         Round::Decided(answer)
     }
+}
+
+/// The states of a certificate: all nodes of the forward walk, and the minimal configurations.
+pub(crate) fn load_buffer_states(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    take: &mut Take<'_>,
+) -> Result<(), NoCertificate> {
+    let context = Context::new(program, options, control);
+    // What checks them does not know what a thread will read.
+    put_states(&context, Dual::with_detail(&context, Detail::All), take)
+}
+
+fn put_states(
+    context: &Context<'_, '_>,
+    mut dual: Dual<'_>,
+    take: &mut Take<'_>,
+) -> Result<(), NoCertificate> {
+    match dual.search(context, u64::MAX) {
+        End::Unreachable => {}
+        End::Stopped(why) => return Err(NoCertificate::Unfinished(why)),
+        End::Reachable(_) | End::TooMany => return Err(violated()),
+    }
+    let Dual {
+        frame,
+        overview,
+        backward,
+        ..
+    } = &dual;
+    let mut view = frame.threads.view();
+    let mut numbers = Vec::new();
+    let mut put = |kind: i64, node: u32, buffers: &mut dyn Iterator<Item = Vec<Message>>| {
+        numbers.clear();
+        numbers.push(kind);
+        if put_state(frame, &mut view, overview.row(node), None, &mut numbers).is_none() {
+            return Ok(());
+        }
+        for buffer in buffers {
+            numbers.push(buffer.len() as i64);
+            let mut messages: Vec<[i64; 3]> = (buffer.iter())
+                .map(|&message| {
+                    let (location, value) = overview.messages.content(message);
+                    let own = i64::from(message.is_own());
+                    [i64::from(location.0), view.value(value), own]
+                })
+                .collect();
+            if kind == 0 {
+                messages.sort_unstable();
+            }
+            numbers.extend(messages.into_iter().flatten());
+        }
+        take(&numbers).map_err(NoCertificate::Failed)
+    };
+    for node in 0..overview.nodes() as u32 {
+        let threads = 0..frame.thread_count();
+        let held = |thread| overview.sets.iter(overview.held(node, thread)).collect();
+        put(0, node, &mut threads.map(held))?;
+    }
+    if let Some(backward) = backward {
+        for element in backward.minimal() {
+            let words = element.words.iter();
+            put(
+                1,
+                element.node,
+                &mut words.map(|&word| backward.words.get(word).to_vec()),
+            )?;
+        }
+    }
+    Ok(())
 }

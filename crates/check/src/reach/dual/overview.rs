@@ -63,6 +63,19 @@ struct Move {
     action: usize,
 }
 
+/// How much the walk tells apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// All that it can, and messages that a thread will not read any more are left out.
+    #[default]
+    Needed,
+    /// All that it can.
+    All,
+    /// Neither stores nor what needs an empty buffer take messages away: the backward search is on its own. For tests.
+    #[cfg(test)]
+    Little,
+}
+
 /// What the walk has seen.
 #[derive(Default)]
 pub(super) struct Overview {
@@ -76,8 +89,7 @@ pub(super) struct Overview {
     offered: Vec<Box<[SetId]>>,
     /// The thread that is inside `atomic`.
     holders: Vec<Option<usize>>,
-    /// Whether messages that a thread will not read any more are left out.
-    only_needed: bool,
+    detail: Detail,
     /// What a thread may hold behind a step, by what it may hold before it.
     behind: FxHashMap<(SetId, Kind), SetId>,
     /// What a thread may hold of a set, by its code and where it is.
@@ -96,10 +108,10 @@ pub(super) struct Overview {
 }
 
 impl Overview {
-    /// Begins with the states at the beginning. `only_needed`: messages that a thread will not read any more are left out.
-    pub fn new(frame: &Frame<'_>, only_needed: bool) -> Self {
+    /// Begins with the states at the beginning.
+    pub fn new(frame: &Frame<'_>, detail: Detail) -> Self {
         let mut overview = Overview {
-            only_needed,
+            detail,
             ..Overview::default()
         };
         let mut view = frame.threads.view();
@@ -314,7 +326,7 @@ impl Overview {
         component: usize,
         set: SetId,
     ) -> SetId {
-        if !self.only_needed || set == NONE {
+        if self.detail != Detail::Needed || set == NONE {
             return set;
         }
         let (code, local) = (frame.codes[component], row[component]);
@@ -392,6 +404,13 @@ impl Overview {
         }
         let Overview { sets, messages, .. } = self;
         let behind = match kind {
+            #[cfg(test)]
+            Kind::Writes(written) if self.detail == Detail::Little => {
+                let written = sets.of([written]);
+                sets.union(held, written)
+            }
+            #[cfg(test)]
+            _ if self.detail == Detail::Little => held,
             Kind::Ignores => held,
             Kind::NeedsEmpty => NONE,
             Kind::Reads(read) => {
