@@ -15,6 +15,7 @@ mod rocker;
 mod spin;
 mod trencher;
 mod tso;
+mod tso_safe;
 
 use std::process::ExitCode;
 
@@ -87,6 +88,11 @@ const TABLES: &[Table] = &[
         "tso",
         "robustness against TSO on the corpus, beside Trencher on a machine like this",
         tso::table,
+    ),
+    (
+        "tso-safe",
+        "safety under TSO: the programs of the papers on dual TSO, each way alone and all in turn",
+        tso_safe::table,
     ),
     (
         "persist",

@@ -68,6 +68,20 @@ pub enum Proof {
     Basis,
 }
 
+impl std::fmt::Display for Proof {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Proof::States => write!(f, "states"),
+            Proof::Attacks => write!(f, "attacks"),
+            Proof::Buffers(exact) => write!(f, "buffers {exact}"),
+            Proof::LoadBuffers => write!(f, "load-buffers"),
+            Proof::Monitors => write!(f, "monitors"),
+            Proof::Messages => write!(f, "messages"),
+            Proof::Basis => write!(f, "basis"),
+        }
+    }
+}
+
 impl Claim {
     /// That a criterion holds, by the proof that is usual for it; races on the declared locations.
     pub fn new(model: Model, criterion: Criterion) -> Claim {
@@ -89,15 +103,7 @@ impl Claim {
             Locations::Declared => "declared",
             Locations::All => "all",
         };
-        let proof = match self.proof {
-            Proof::States => "states".to_owned(),
-            Proof::Attacks => "attacks".to_owned(),
-            Proof::Buffers(exact) => format!("buffers {exact}"),
-            Proof::LoadBuffers => "load-buffers".to_owned(),
-            Proof::Monitors => "monitors".to_owned(),
-            Proof::Messages => "messages".to_owned(),
-            Proof::Basis => "basis".to_owned(),
-        };
+        let proof = self.proof;
         format!(
             "model {}\ncriterion {}\nlocations {locations}\nproof {proof}\n",
             self.model.name(),

@@ -95,6 +95,7 @@ fn every_claim() -> Vec<Claim> {
         Proof::Attacks,
         Proof::Buffers(0),
         Proof::Buffers(1),
+        Proof::LoadBuffers,
         Proof::Monitors,
         Proof::Messages,
         Proof::Basis,

@@ -4,7 +4,7 @@ use super::certificate::{certificate, open};
 use crate::args::{CriterionName, Format, ModelName, ValidateArgs};
 use crate::input;
 use crate::output::Output;
-use palisade_certificate::{Locations, Proof};
+use palisade_certificate::Locations;
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model, Witness};
 use palisade_report::{Failure, Status, diagnostics, words};
@@ -37,15 +37,7 @@ impl Shown {
                     Locations::All => "all",
                 }
                 .into();
-                claim["proof"] = match certified.proof {
-                    Proof::States => "states".to_owned(),
-                    Proof::Attacks => "attacks".to_owned(),
-                    Proof::Buffers(exact) => format!("buffers {exact}"),
-                    Proof::Monitors => "monitors".to_owned(),
-                    Proof::Messages => "messages".to_owned(),
-                    Proof::Basis => "basis".to_owned(),
-                }
-                .into();
+                claim["proof"] = certified.proof.to_string().into();
                 (certified.asked.model, certified.asked.criterion)
             }
         };
