@@ -1,0 +1,104 @@
+//! Running the user's compiler: from a Rust file to its MIR, within limits of time and memory.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How the compiler is called.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    /// The program.
+    pub rustc: PathBuf,
+    /// The edition of the file.
+    pub edition: String,
+    /// Whether `#[cfg(test)]` is on, and `#[test]` functions are roots.
+    pub test: bool,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// More arguments: `--cfg`, `--extern`, `-L`.
+    pub arguments: Vec<String>,
+}
+
+impl Default for Compiler {
+    fn default() -> Self {
+        Compiler {
+            rustc: std::env::var_os("RUSTC").map_or_else(|| "rustc".into(), PathBuf::from),
+            edition: "2021".to_owned(),
+            test: false,
+            timeout: Duration::from_secs(60),
+            arguments: Vec::new(),
+        }
+    }
+}
+
+/// Why there is no MIR.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CompileError {
+    /// The compiler could not be started.
+    Absent(String),
+    /// The compiler refused the file: what it said.
+    Refused(String),
+    /// It took too long.
+    Slow(Duration),
+    /// The scratch directory could not be used.
+    Scratch(String),
+}
+
+/// The MIR of a file, and how the compiler names the file in it.
+pub fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, CompileError> {
+    let scratch = tempfile::tempdir().map_err(|e| CompileError::Scratch(e.to_string()))?;
+    let output = scratch.path().join("out.mir");
+    let mut command = Command::new(&compiler.rustc);
+    command
+        .args(["--emit=mir", "-Zmir-include-spans=on", "-Zmir-opt-level=0"])
+        .args(["-Cdebug-assertions=off", "-Ztrim-diagnostic-paths=no", "--cap-lints=allow"])
+        .args(["--edition", &compiler.edition, "--error-format=short", "--crate-name=palisade_input"])
+        .args(if compiler.test { &["--test"][..] } else { &[] })
+        .args(&compiler.arguments)
+        .arg("-o")
+        .arg(&output)
+        .arg(path)
+        // The flags that start with `-Z` are not stable; the text that they give is what we read.
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env_remove("RUSTFLAGS")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .map_err(|e| CompileError::Absent(format!("{}: {e}", compiler.rustc.display())))?;
+    let mut stderr = child.stderr.take();
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        if let Some(stderr) = &mut stderr {
+            // More than this is said by nobody who wants to be read.
+            let _ = stderr.take(1 << 20).read_to_end(&mut text);
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    let begin = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if begin.elapsed() > compiler.timeout => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(CompileError::Slow(compiler.timeout));
+            }
+            Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+            Err(e) => return Err(CompileError::Absent(e.to_string())),
+        }
+    };
+    let said = reader.join().unwrap_or_default();
+    if !status.success() {
+        return Err(CompileError::Refused(said));
+    }
+    std::fs::read_to_string(&output).map_err(|e| CompileError::Scratch(e.to_string()))
+}
+
+/// The compiler's version, as it gives it.
+pub fn version(compiler: &Compiler) -> Option<String> {
+    let output = Command::new(&compiler.rustc).arg("--version").output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

@@ -1,0 +1,330 @@
+//! Types and paths.
+
+use super::cursor::{Cursor, Read};
+use super::{FnPath, IntTy, Ty, Unknown};
+use std::rc::Rc;
+
+/// The type that a text writes, such as the self type of an `impl`.
+pub fn parse_type_text(text: &str, prefix: &str) -> Result<Ty, Unknown> {
+    let mut cursor = Cursor::new(text.trim(), 0, prefix);
+    let ty = cursor.ty()?;
+    cursor.spaces();
+    if cursor.rest.is_empty() {
+        Ok(ty)
+    } else {
+        cursor.fail("the end of the type")
+    }
+}
+
+/// The type that a single word names, if it is no path.
+fn primitive(word: &str) -> Option<Ty> {
+    let int = |bits, signed| Some(Ty::Int(IntTy { bits, signed }));
+    match word {
+        "bool" => Some(Ty::Int(IntTy::BOOL)),
+        "char" | "u32" => int(32, false),
+        "u8" => int(8, false),
+        "u16" => int(16, false),
+        "u64" | "usize" => int(64, false),
+        "u128" => int(128, false),
+        "i8" => int(8, true),
+        "i16" => int(16, true),
+        "i32" => int(32, true),
+        "i64" | "isize" => int(64, true),
+        "i128" => int(128, true),
+        "f16" | "f32" | "f64" | "f128" => Some(Ty::Float),
+        "str" => Some(Ty::Str),
+        _ => None,
+    }
+}
+
+/// The names by which one crate is known to others, made one.
+fn same_crate(first: &str) -> Option<&'static str> {
+    match first {
+        "std" | "core" | "alloc" | "loom" | "shuttle" => Some("std"),
+        _ => None,
+    }
+}
+
+impl<'a> Cursor<'a> {
+    /// A lifetime, if there is one.
+    pub fn lifetime(&mut self) -> bool {
+        if self.eat("'{erased}") || self.eat("'{") {
+            return true;
+        }
+        if self.peek("'") {
+            self.rest = &self.rest[1..];
+            self.word();
+            return true;
+        }
+        false
+    }
+
+    /// A type.
+    pub fn ty(&mut self) -> Read<Ty> {
+        self.spaces();
+        if self.eat("&") {
+            self.spaces();
+            if self.lifetime() {
+                self.spaces();
+            }
+            self.eat("mut ");
+            return Ok(Ty::Ref(Rc::new(self.ty()?)));
+        }
+        if self.eat("*const ") || self.eat("*mut ") {
+            return Ok(Ty::Ptr(Rc::new(self.ty()?)));
+        }
+        if self.eat("(") {
+            let mut comma = true;
+            let tys = self.list(")", |c| {
+                let ty = c.ty()?;
+                c.spaces();
+                comma = c.peek(",");
+                Ok(ty)
+            })?;
+            // `(dyn A + B)` is no tuple.
+            return Ok(match <[Ty; 1]>::try_from(tys) {
+                Ok([ty]) if !comma => ty,
+                Ok([ty]) => Ty::Tuple(vec![ty]),
+                Err(tys) => Ty::Tuple(tys),
+            });
+        }
+        if self.eat("[") {
+            let element = Rc::new(self.ty()?);
+            self.spaces();
+            if self.eat(";") {
+                self.spaces();
+                let length = Rc::new(self.generic_argument()?);
+                self.spaces();
+                self.expect("]")?;
+                return Ok(Ty::Array(element, length));
+            }
+            self.expect("]")?;
+            return Ok(Ty::Slice(element));
+        }
+        if self.eat("!") {
+            return Ok(Ty::Never);
+        }
+        if self.eat("{closure@") {
+            let place = self.until_closing('{', '}')?;
+            return Ok(Ty::Closure(Rc::from(place), Rc::default()));
+        }
+        if self.peek("{") {
+            self.rest = &self.rest[1..];
+            let text = self.until_closing('{', '}')?;
+            return Ok(Ty::Opaque(Rc::from(text)));
+        }
+        if self.eat("dyn ") {
+            return Ok(Ty::Dyn(Rc::from(self.bounds())));
+        }
+        if self.eat("impl ") {
+            // A parameter without a name.
+            let name = format!("impl {}", self.bounds());
+            return Ok(Ty::Adt(Rc::from(name), Vec::new()));
+        }
+        if self.eat("for<") {
+            self.until_closing('<', '>')?;
+            return self.ty();
+        }
+        for lead in ["unsafe ", "extern \"C\" ", "extern \"RustCall\" "] {
+            self.eat(lead);
+        }
+        if self.eat("fn(") {
+            self.until_closing('(', ')')?;
+            if self.eat(" -> ") {
+                self.ty()?;
+            }
+            if self.eat(" {") {
+                let inside = self.until_closing('{', '}')?;
+                let path = Cursor::new(inside, self.line, self.prefix).path()?;
+                return Ok(Ty::FnDef(Rc::new(path)));
+            }
+            return Ok(Ty::FnPtr);
+        }
+        if self.peek("<") {
+            let path = self.path()?;
+            return Ok(match (path.qualified.clone(), path.segments.as_slice()) {
+                (Some((ty, Some(trait_))), [(name, _)]) => {
+                    Ty::Projection(Rc::new(ty), Rc::new(trait_), name.clone())
+                }
+                _ => Ty::Opaque(Rc::from(path.plain())),
+            });
+        }
+        let path = self.path()?;
+        if let [(word, args)] = path.segments.as_slice()
+            && args.is_empty()
+            && let Some(ty) = primitive(word.strip_prefix(self.prefix).unwrap_or(word))
+        {
+            return Ok(ty);
+        }
+        if path.segments.is_empty() {
+            return self.fail("a type");
+        }
+        let args = path.segments.iter().flat_map(|(_, args)| args.clone());
+        let args = args.collect();
+        let mut name = path.plain();
+        // A single word may be a parameter: only words that are longer paths, or have arguments, get the crate's name here.
+        // The index of definitions gives it to the others.
+        if path.segments.len() > 1 || !matches!(args, ref a if Vec::is_empty(a)) {
+            name = self.absolute(&name);
+        }
+        Ok(Ty::Adt(Rc::from(name), args))
+    }
+
+    /// A path as every crate writes it.
+    pub fn absolute(&self, path: &str) -> String {
+        let (first, rest) = match path.split_once("::") {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (path, None),
+        };
+        match (same_crate(first), rest) {
+            (Some(name), Some(rest)) => format!("{name}::{rest}"),
+            _ if path.starts_with(self.prefix) => path.to_owned(),
+            _ => format!("{}{path}", self.prefix),
+        }
+    }
+
+    /// Bounds up to where they end, as text.
+    fn bounds(&mut self) -> &'a str {
+        let mut depth = 0i32;
+        let mut before = ' ';
+        let mut end = self.rest.len();
+        for (at, c) in self.rest.char_indices() {
+            match c {
+                // `dyn Trait (PointerCoercion(…))`
+                '(' if before == ' ' && depth == 0 => {
+                    end = at;
+                    break;
+                }
+                '<' | '(' | '[' | '{' => depth += 1,
+                '>' if before == '-' || before == '=' => {}
+                '>' | ')' | ']' | '}' if depth == 0 => {
+                    end = at;
+                    break;
+                }
+                '>' | ')' | ']' | '}' => depth -= 1,
+                ',' | ';' if depth == 0 => {
+                    end = at;
+                    break;
+                }
+                _ => {}
+            }
+            before = c;
+        }
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        text.trim()
+    }
+
+    /// A type or a constant as a generic argument.
+    fn generic_argument(&mut self) -> Read<Ty> {
+        self.spaces();
+        if self.eat("true") {
+            return Ok(Ty::Const(1));
+        }
+        if self.eat("false") {
+            return Ok(Ty::Const(0));
+        }
+        let digit = self.rest.trim_start_matches('-').as_bytes().first();
+        if digit.is_some_and(u8::is_ascii_digit) {
+            let value = self.number()?;
+            // A suffix such as `_usize`.
+            self.word();
+            return Ok(Ty::Const(value));
+        }
+        self.ty()
+    }
+
+    /// Generic arguments behind `<`; lifetimes and bindings are left out.
+    fn generic_arguments(&mut self) -> Read<Vec<Ty>> {
+        let args = self.list(">", |c| {
+            if c.lifetime() {
+                return Ok(None);
+            }
+            // `Item = T`
+            let before = c.rest;
+            let word = c.word();
+            c.spaces();
+            if !word.is_empty() && c.eat("= ") {
+                c.generic_argument()?;
+                return Ok(None);
+            }
+            c.rest = before;
+            c.generic_argument().map(Some)
+        })?;
+        Ok(args.into_iter().flatten().collect())
+    }
+
+    /// A path of a type, function, constant or variant.
+    pub fn path(&mut self) -> Read<FnPath> {
+        let mut path = FnPath {
+            qualified: None,
+            segments: Vec::new(),
+        };
+        if self.peek("<") && !self.peek("<impl ") {
+            self.rest = &self.rest[1..];
+            let ty = self.ty()?;
+            self.spaces();
+            let trait_ = if self.eat("as ") { Some(self.ty()?) } else { None };
+            self.spaces();
+            self.expect(">")?;
+            self.expect("::")?;
+            path.qualified = Some((ty, trait_));
+        }
+        loop {
+            if self.eat("<impl at ") {
+                let place = self.until_closing('<', '>')?;
+                let name = format!("<impl at {place}>");
+                path.segments.push((Rc::from(name), Vec::new()));
+            } else if self.eat("<impl ") {
+                let ty = self.ty()?;
+                self.spaces();
+                if self.eat("for ") {
+                    self.ty()?;
+                }
+                self.expect(">")?;
+                path.segments.push((Rc::from("<impl>"), vec![ty]));
+            } else if self.eat("{closure@") {
+                let place = self.until_closing('{', '}')?;
+                path.segments
+                    .push((Rc::from(format!("{{closure@{place}}}")), Vec::new()));
+            } else if self.eat("{") {
+                let inside = self.until_closing('{', '}')?;
+                path.segments
+                    .push((Rc::from(format!("{{{inside}}}")), Vec::new()));
+            } else if self.eat("<") {
+                // `Vec::<u32>` and `Vec<u32>`
+                let args = self.generic_arguments()?;
+                match path.segments.last_mut() {
+                    Some((_, last)) => last.extend(args),
+                    None => return self.fail("a name before `<`"),
+                }
+            } else {
+                let word = self.word();
+                if word.is_empty() {
+                    return self.fail("a name");
+                }
+                path.segments.push((Rc::from(word), Vec::new()));
+                // `Fn(A) -> B` in bounds of types.
+                if matches!(word, "Fn" | "FnMut" | "FnOnce") && self.eat("(") {
+                    let inside = self.list(")", |c| c.ty())?;
+                    if self.eat(" -> ") {
+                        self.ty()?;
+                    }
+                    if let Some((_, last)) = path.segments.last_mut() {
+                        last.push(Ty::Tuple(inside));
+                    }
+                }
+            }
+            if self.peek("<") && path.segments.last().is_some_and(|(n, _)| !n.starts_with('{')) {
+                self.rest = &self.rest[1..];
+                let args = self.generic_arguments()?;
+                if let Some((_, last)) = path.segments.last_mut() {
+                    last.extend(args);
+                }
+            }
+            if !self.eat("::") {
+                return Ok(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What is learned about a program while its threads are executed: which objects threads share, what they look like in memory, which pointers
+//! a location may hold. Threads are executed again until nothing new is learned.
+
+use super::value::{Loc, ObjectId, Path, Pointer, Step, Val};
+use crate::mir::{IntTy, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// What an object is, the same in every round.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectKey {
+    /// A static.
+    Static(Rc<str>),
+    /// A local of a frame of a thread: thread, depth of the stack, local, and the function's body.
+    Local(u32, u32, u32, u32),
+    /// An allocation: thread, number of the site, and how many were made there before.
+    Heap(u32, u32, u32),
+    /// A constant, by its number in [`Knowledge::constants`].
+    Constant(u32),
+    /// What belongs to a thread: 0 its start, 1 its end, 2 its token.
+    Thread(u32, u32),
+}
+
+/// What is at a place of a shared object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One number, or one pointer.
+    Cell(Kind),
+    /// Parts.
+    Parts(Ty, usize),
+    /// An enum: its type, and the variants that were written, with the numbers of their fields.
+    Variants(Ty, Vec<(i32, usize)>),
+    /// Something that takes no memory, and is always this.
+    Fixed(Val),
+}
+
+/// What a cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A number of this type.
+    Int(IntTy),
+    /// A pointer, as its code.
+    Pointer,
+}
+
+/// A thread: its parent, where it was made, and the closure that it runs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ThreadKey {
+    /// The thread that spawned it.
+    pub parent: u32,
+    /// Number of the site.
+    pub site: u32,
+    /// How many it had spawned before.
+    pub count: u32,
+    /// What it runs.
+    pub closure: Val,
+}
+
+/// Everything that is learned.
+#[derive(Default)]
+pub struct Knowledge {
+    objects: Vec<ObjectKey>,
+    object_numbers: FxHashMap<ObjectKey, ObjectId>,
+    /// Names for objects, as the user would say.
+    pub names: FxHashMap<ObjectId, String>,
+    shared: FxHashSet<ObjectId>,
+    shapes: FxHashMap<Loc, Shape>,
+    pointees: FxHashMap<Loc, BTreeSet<i64>>,
+    codes: Vec<Pointer>,
+    code_numbers: FxHashMap<Pointer, i64>,
+    sites: FxHashMap<Vec<(u32, u32)>, u32>,
+    /// The threads; 0 is the root.
+    pub threads: Vec<Option<ThreadKey>>,
+    thread_numbers: FxHashMap<ThreadKey, u32>,
+    /// The values of constants that something points to.
+    pub constants: Vec<Val>,
+    constant_numbers: FxHashMap<Val, u32>,
+    /// Objects that some thread frees.
+    pub freed: FxHashSet<ObjectId>,
+    /// Whether something was learned in this round.
+    pub grew: bool,
+}
+
+/// Pointers are stored as multiples of this, which leaves low bits for tags.
+const SPREAD: i64 = 16;
+
+impl Knowledge {
+    /// The number of an object.
+    pub fn object(&mut self, key: ObjectKey) -> ObjectId {
+        if let Some(&number) = self.object_numbers.get(&key) {
+            return number;
+        }
+        let number = self.objects.len() as ObjectId;
+        if matches!(key, ObjectKey::Static(_) | ObjectKey::Thread(..)) {
+            self.shared.insert(number);
+        }
+        self.objects.push(key.clone());
+        self.object_numbers.insert(key, number);
+        number
+    }
+
+    /// What an object is.
+    pub fn key(&self, object: ObjectId) -> &ObjectKey {
+        &self.objects[object as usize]
+    }
+
+    /// Whether threads share it.
+    pub fn is_shared(&self, object: ObjectId) -> bool {
+        self.shared.contains(&object)
+    }
+
+    /// Learns that threads share it; true if that is new.
+    pub fn share(&mut self, object: ObjectId) -> bool {
+        if matches!(self.key(object), ObjectKey::Constant(_)) || !self.shared.insert(object) {
+            return false;
+        }
+        self.grew = true;
+        true
+    }
+
+    /// The number of a place in the code, by the calls that lead to it.
+    pub fn site(&mut self, calls: Vec<(u32, u32)>) -> u32 {
+        let next = self.sites.len() as u32;
+        *self.sites.entry(calls).or_insert(next)
+    }
+
+    /// The number of a thread.
+    pub fn thread(&mut self, key: ThreadKey) -> u32 {
+        if let Some(&number) = self.thread_numbers.get(&key) {
+            return number;
+        }
+        let number = self.threads.len() as u32;
+        self.threads.push(Some(key.clone()));
+        self.thread_numbers.insert(key, number);
+        self.grew = true;
+        number
+    }
+
+    /// An object that holds a constant.
+    pub fn constant(&mut self, value: Val) -> ObjectId {
+        let next = self.constants.len() as u32;
+        let number = *self.constant_numbers.entry(value.clone()).or_insert(next);
+        if number == next {
+            self.constants.push(value);
+        }
+        self.object(ObjectKey::Constant(number))
+    }
+
+    /// The number that stands for a pointer in memory.
+    pub fn code(&mut self, pointer: &Pointer) -> i64 {
+        let base = Pointer {
+            tag: 0,
+            ..pointer.clone()
+        };
+        let next = (self.codes.len() as i64 + 1) * SPREAD;
+        let code = match self.code_numbers.get(&base) {
+            Some(&code) => code,
+            None => {
+                self.codes.push(base.clone());
+                self.code_numbers.insert(base, next);
+                self.grew = true;
+                next
+            }
+        };
+        code + i64::from(pointer.tag)
+    }
+
+    /// The pointer that a number stands for.
+    pub fn decode(&self, code: i64) -> Option<Pointer> {
+        let tag = code.rem_euclid(SPREAD);
+        let at = usize::try_from(code.div_euclid(SPREAD) - 1).ok()?;
+        self.codes.get(at).map(|pointer| Pointer {
+            tag: tag as u8,
+            ..pointer.clone()
+        })
+    }
+
+    /// All numbers that stand for pointers.
+    pub fn all_codes(&self) -> Vec<i64> {
+        (1..=self.codes.len() as i64).map(|n| n * SPREAD).collect()
+    }
+
+    /// Learns that a location may hold this code.
+    pub fn may_hold(&mut self, cell: &Loc, code: i64) {
+        let set = self.pointees.entry(cell.clone()).or_default();
+        if set.insert(code) {
+            self.grew = true;
+        }
+    }
+
+    /// The codes that a location may hold.
+    pub fn holds(&self, cell: &Loc) -> Vec<i64> {
+        let set = self.pointees.get(cell);
+        set.map(|set| set.iter().copied().collect()).unwrap_or_default()
+    }
+
+    /// What is at a place.
+    pub fn shape(&self, loc: &Loc) -> Option<&Shape> {
+        self.shapes.get(loc)
+    }
+
+    /// The cells of an object.
+    pub fn cells(&self, object: ObjectId) -> Vec<(Path, Kind)> {
+        let mut cells: Vec<(Path, Kind)> = self
+            .shapes
+            .iter()
+            .filter(|(loc, _)| loc.object == object)
+            .filter_map(|(loc, shape)| match shape {
+                Shape::Cell(kind) => Some((loc.path.clone(), *kind)),
+                Shape::Variants(..) => {
+                    let mut path = loc.path.clone();
+                    path.push(Step::Tag);
+                    Some((path, Kind::Int(IntTy::ISIZE)))
+                }
+                _ => None,
+            })
+            .collect();
+        cells.sort_by(|a, b| a.0.cmp(&b.0));
+        cells
+    }
+
+    /// Learns what is at a place. False: it was something else before.
+    pub fn learn(&mut self, loc: &Loc, shape: Shape) -> bool {
+        match self.shapes.get_mut(loc) {
+            None => {
+                self.shapes.insert(loc.clone(), shape);
+                self.grew = true;
+                true
+            }
+            Some(Shape::Variants(_, known)) => {
+                let Shape::Variants(_, new) = shape else {
+                    return false;
+                };
+                for variant in new {
+                    if !known.iter().any(|(v, _)| *v == variant.0) {
+                        known.push(variant);
+                        self.grew = true;
+                    }
+                }
+                true
+            }
+            Some(Shape::Parts(_, known)) => {
+                let Shape::Parts(_, new) = shape else {
+                    return false;
+                };
+                if new > *known {
+                    *known = new;
+                    self.grew = true;
+                }
+                true
+            }
+            Some(Shape::Cell(known)) => match shape {
+                // A pointer that was null so far.
+                Shape::Cell(Kind::Pointer) if *known != Kind::Pointer => {
+                    *known = Kind::Pointer;
+                    self.grew = true;
+                    true
+                }
+                Shape::Cell(_) => true,
+                _ => false,
+            },
+            Some(Shape::Fixed(known)) => {
+                if let Shape::Fixed(new) = &shape {
+                    return known == new;
+                }
+                false
+            }
+        }
+    }
+}

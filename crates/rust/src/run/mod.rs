@@ -1,0 +1,15 @@
+//! Executing threads: what is known is computed, what only a run knows becomes an instruction of the program.
+
+pub mod arith;
+pub mod build;
+mod call;
+mod intrinsics;
+pub mod knowledge;
+mod live;
+mod machine;
+mod memory;
+pub mod need;
+mod place;
+mod rvalue;
+pub mod state;
+pub mod value;

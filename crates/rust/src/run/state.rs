@@ -1,0 +1,155 @@
+//! The state of a thread that is being executed.
+
+use super::value::{Loc, Val};
+use crate::mir::{Body, IntTy, SourceSpan, Substitution};
+use palisade_lang::{Expr, RegisterId};
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+/// A function that is being executed, or a value that is being dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Frame {
+    /// A function.
+    Code(Code),
+    /// What is still to be dropped, last first.
+    Drop(Vec<DropItem>),
+}
+
+/// A thing to do while a value is dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DropItem {
+    /// The value there, with its parts.
+    Value(Loc),
+    /// Its parts only.
+    Parts(Loc),
+    /// The allocation itself.
+    Free(Loc),
+}
+
+/// A function that is being executed.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// The function.
+    pub body: Rc<Body>,
+    /// Its number.
+    pub number: u32,
+    /// Its generic arguments.
+    pub arguments: Rc<Substitution>,
+    /// The locals that no other thread sees.
+    pub locals: Vec<Val>,
+    /// The block.
+    pub block: u32,
+    /// The statement; behind the last one, the terminator.
+    pub statement: u32,
+    /// Where the result goes in the frame below.
+    pub target: Option<Loc>,
+    /// The call's place in the source.
+    pub call: SourceSpan,
+}
+
+impl PartialEq for Code {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+            && self.block == other.block
+            && self.statement == other.statement
+            && self.target == other.target
+            && self.arguments == other.arguments
+            && self.call == other.call
+            && self.locals == other.locals
+    }
+}
+
+impl Eq for Code {}
+
+impl Hash for Code {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+        self.block.hash(state);
+        self.statement.hash(state);
+        self.target.hash(state);
+        self.locals.hash(state);
+    }
+}
+
+/// The state of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct State {
+    /// The stack.
+    pub frames: Vec<Rc<Frame>>,
+    /// Allocations that no other thread sees.
+    pub heap: BTreeMap<u32, Val>,
+    /// How many allocations and threads were made at each site.
+    pub counts: BTreeMap<u32, u32>,
+    /// Results of what was done already of the present statement.
+    pub replay: Vec<Val>,
+}
+
+impl State {
+    fn for_each_value(&self, visit: &mut impl FnMut(&Val)) {
+        for frame in &self.frames {
+            if let Frame::Code(code) = &**frame {
+                for local in &code.locals {
+                    local.for_each(visit);
+                }
+            }
+        }
+        for value in self.heap.values().chain(&self.replay) {
+            value.for_each(visit);
+        }
+    }
+
+    /// The lowest register that no value needs.
+    pub fn free_register(&self) -> RegisterId {
+        let mut used = Vec::new();
+        self.for_each_value(&mut |value| {
+            if let Val::Sym(expr, _) = value {
+                expr.for_each_atom(&mut |register| used.push(register.0));
+            }
+        });
+        used.sort_unstable();
+        used.dedup();
+        let free = used.iter().enumerate().find(|(at, used)| *at as u32 != **used);
+        RegisterId(free.map_or(used.len() as u32, |(at, _)| at as u32))
+    }
+
+    /// Replaces a register by the value that it is now known to have.
+    pub fn know(&mut self, register: RegisterId, value: i64) {
+        let change = |expr: &Expr<RegisterId>, ty: IntTy| -> Option<Val> {
+            let mut mentioned = false;
+            expr.for_each_atom(&mut |r| mentioned |= *r == register);
+            if !mentioned {
+                return None;
+            }
+            Some(super::arith::simplify(&substitute(expr, register, value), ty))
+        };
+        for frame in &mut self.frames {
+            let Frame::Code(code) = &**frame else { continue };
+            let mut changed: Vec<(usize, Val)> = Vec::new();
+            for (at, local) in code.locals.iter().enumerate() {
+                if let Some(new) = local.map_symbols(&change) {
+                    changed.push((at, new));
+                }
+            }
+            if !changed.is_empty()
+                && let Frame::Code(code) = Rc::make_mut(frame)
+            {
+                for (at, new) in changed {
+                    code.locals[at] = new;
+                }
+            }
+        }
+        for value in self.heap.values_mut().chain(&mut self.replay) {
+            if let Some(new) = value.map_symbols(&change) {
+                *value = new;
+            }
+        }
+    }
+}
+
+fn substitute(expr: &Expr<RegisterId>, register: RegisterId, value: i64) -> Expr<RegisterId> {
+    expr.map_atoms(&mut |r| match *r == register {
+        true => Expr::Const(value),
+        false => Expr::Atom(*r),
+    })
+}
