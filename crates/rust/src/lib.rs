@@ -1,5 +1,153 @@
 //! Rust as it stands: a Rust file becomes a [`palisade_lang::Program`] by way of the MIR that the user's own compiler makes of it.
+//!
+//! The way: [`compile`] runs the compiler, [`mir`] reads its text, [`index`] adds what only the source says, [`run`] executes every thread from
+//! the root, computing what is known and making an instruction of everything that only a run can know, and [`program`] gives the result
+//! the user's names and places. The standard library is a small crate of models (`models`), executed like the user's code.
 
 pub mod compile;
 pub mod index;
 pub mod mir;
+mod models;
+pub mod program;
+pub mod run;
+
+use compile::{CompileError, Compiler};
+use index::Index;
+use palisade_lang::{Diagnostic, Program, Source, Span};
+use program::Places;
+use std::path::Path;
+
+/// What the caller wants of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How the compiler is called.
+    pub compiler: Compiler,
+    /// Only this test; all functions with `#[test]` otherwise.
+    pub test: Option<String>,
+}
+
+/// A program for each root of a file.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The root's name and its program.
+    pub programs: Vec<(String, Program)>,
+    /// What should be said all the same.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads the Rust file `path`, whose text is `source`.
+pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
+    let text = source.text();
+    let has_main = has_main(text);
+    let mut compiler = options.compiler.clone();
+    compiler.test |= !has_main || options.test.is_some();
+    if !has_main {
+        compiler.arguments.push("--crate-type=lib".to_owned());
+    }
+    let unit = unit_of(path, &compiler, "")?;
+    let mut index = Index::default();
+    models::add(&mut index, &options.compiler)?;
+    index
+        .add(path, text, unit, "")
+        .map_err(|e| vec![Diagnostic::error(Span::default(), format!("{}: {}", e.file.display(), e.message))])?;
+    let others = index.files.iter().filter(|(file, _)| file != path && !models::is_model(file));
+    let others: Vec<(String, String)> = others
+        .map(|(file, text)| (file.to_string_lossy().into_owned(), text.to_string()))
+        .collect();
+    let names: Vec<String> = std::iter::once(path.to_string_lossy().into_owned())
+        .chain(others.iter().map(|(name, _)| name.clone()))
+        .collect();
+    let source = match others.is_empty() {
+        true => source.clone(),
+        false => Source::of_files(source.name(), text, others, []),
+    };
+    let places = Places::new(&source, &names);
+    let roots = roots(&index, options)?;
+    let mut programs = Vec::new();
+    for (name, body) in roots {
+        match run::build::execute(&index, body) {
+            Ok(execution) => {
+                let program = program::program(&execution, &source, &places, &name);
+                programs.push((name, program));
+            }
+            Err(trouble) => {
+                let span = places.innermost(&trouble.spans);
+                let mut diagnostic = Diagnostic::error(span, trouble.refusal.message);
+                diagnostic.help = trouble.refusal.help;
+                return Err(vec![diagnostic]);
+            }
+        }
+    }
+    Ok(Loaded {
+        programs,
+        warnings: Vec::new(),
+    })
+}
+
+fn has_main(text: &str) -> bool {
+    syn::parse_file(text).is_ok_and(|file| {
+        file.items.iter().any(|item| matches!(item, syn::Item::Fn(f) if f.sig.ident == "main"))
+    })
+}
+
+fn roots(index: &Index, options: &Options) -> Result<Vec<(String, usize)>, Vec<Diagnostic>> {
+    let tests: Vec<(String, usize)> = index
+        .tests
+        .iter()
+        .filter(|name| !name.starts_with("std::"))
+        .filter_map(|name| index.by_path.get(name).map(|&body| (name.clone(), body)))
+        .collect();
+    if let Some(wanted) = &options.test {
+        let matches = |name: &str| name == wanted || name.ends_with(&format!("::{wanted}"));
+        let found: Vec<_> = tests.iter().filter(|(name, _)| matches(name)).cloned().collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let names: Vec<&str> = tests.iter().map(|(name, _)| name.as_str()).collect();
+        let known = match names.is_empty() {
+            true => "there is none in this file".to_owned(),
+            false => format!("there are {}", names.join(", ")),
+        };
+        return Err(vec![
+            Diagnostic::error(Span::default(), format!("there is no test {wanted}")).help(known),
+        ]);
+    }
+    if let Some(&main) = index.by_path.get("main")
+        && !options.compiler.test
+    {
+        return Ok(vec![("main".to_owned(), main)]);
+    }
+    if tests.is_empty() {
+        return Err(vec![
+            Diagnostic::error(Span::default(), "nothing to begin with: there is no `fn main` and no `#[test]`")
+                .help("write a `fn main` or a `#[test]` function that starts threads"),
+        ]);
+    }
+    Ok(tests)
+}
+
+pub(crate) fn unit_of(path: &Path, compiler: &Compiler, prefix: &str) -> Result<mir::Unit, Vec<Diagnostic>> {
+    let error = |message: String, help: &str| vec![Diagnostic::error(Span::default(), message).help(help)];
+    let text = compile::mir_of(path, compiler).map_err(|e| match e {
+        CompileError::Absent(why) => error(
+            format!("the Rust compiler cannot be run: {why}"),
+            "install Rust, or say with RUSTC where the compiler is",
+        ),
+        CompileError::Refused(said) => error(
+            format!("the Rust compiler does not accept it: {}", said.lines().next().unwrap_or("").trim()),
+            "cargo check shows everything that is wrong",
+        ),
+        CompileError::Slow(limit) => error(
+            format!("the Rust compiler takes longer than {} s", limit.as_secs()),
+            "check a smaller file",
+        ),
+        CompileError::Scratch(why) => error(format!("no scratch directory can be used: {why}"), "set TMPDIR to one"),
+    })?;
+    mir::parse(&text, prefix).map_err(|unknown| {
+        let version = compile::version(compiler).unwrap_or_default();
+        error(
+            format!("the compiler ({version}) writes something that is not known here: {unknown}"),
+            "compilers from 1.85 on are read; please report this one",
+        )
+    })
+}

@@ -100,6 +100,11 @@ impl Knowledge {
         number
     }
 
+    /// Whether there is such an object.
+    pub fn is_known(&self, key: &ObjectKey) -> bool {
+        self.object_numbers.contains_key(key)
+    }
+
     /// What an object is.
     pub fn key(&self, object: ObjectId) -> &ObjectKey {
         &self.objects[object as usize]
@@ -164,6 +169,16 @@ impl Knowledge {
             }
         };
         code + i64::from(pointer.tag)
+    }
+
+    /// The number that stands for a pointer, if it ever was stored.
+    pub fn known_code(&self, pointer: &Pointer) -> Option<i64> {
+        let base = Pointer {
+            tag: 0,
+            ..pointer.clone()
+        };
+        let code = self.code_numbers.get(&base)?;
+        Some(code + i64::from(pointer.tag))
     }
 
     /// The pointer that a number stands for.

@@ -34,6 +34,14 @@ pub struct Machine<'a> {
     pub init: FxHashMap<Loc, Val>,
     /// Threads that begin at once, not when another starts them.
     pub at_once: FxHashSet<u32>,
+    /// Threads that are spawned in this round.
+    pub started: FxHashSet<u32>,
+    /// Statics whose initial values are set.
+    pub statics: FxHashSet<ObjectId>,
+    /// The types of allocations.
+    pub types: FxHashMap<ObjectId, Ty>,
+    /// What the call that was just executed drops.
+    pub pending_drop: Option<Loc>,
     /// Whether what is written is memory just allocated.
     pub allocating: bool,
     /// Results of the present statement that were used already.
@@ -60,6 +68,10 @@ impl<'a> Machine<'a> {
             touched: FxHashSet::default(),
             init: FxHashMap::default(),
             at_once: FxHashSet::default(),
+            started: FxHashSet::default(),
+            statics: FxHashSet::default(),
+            types: FxHashMap::default(),
+            pending_drop: None,
             allocating: false,
             position: 0,
             evaluated: FxHashMap::default(),
@@ -121,9 +133,17 @@ impl<'a> Machine<'a> {
         spans
     }
 
-    /// One statement, terminator or piece of a drop.
+    /// One statement, terminator or piece of a drop. Where it needs something, the state stays as it was.
     pub fn step(&mut self, state: &mut State) -> Run<()> {
+        let mut next = state.clone();
+        self.pending_drop = None;
         self.position = 0;
+        self.step_in(&mut next)?;
+        *state = next;
+        Ok(())
+    }
+
+    fn step_in(&mut self, state: &mut State) -> Run<()> {
         let Some(frame) = state.frames.last().cloned() else {
             return Err(Need::Finished);
         };
@@ -180,7 +200,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Places that were moved away hold nothing, so that states that differ only there are one.
-    fn forget(&mut self, state: &mut State, moved: Vec<Loc>, except: &Loc) {
+    pub fn forget(&mut self, state: &mut State, moved: Vec<Loc>, except: &Loc) {
         for loc in moved {
             if loc != *except && !self.know.is_shared(loc.object) {
                 let _ = self.write(state, &loc, Val::Uninit);
@@ -190,7 +210,16 @@ impl<'a> Machine<'a> {
 
     /// Goes on in this block.
     pub fn goto(&mut self, state: &mut State, block: usize) -> Run<()> {
-        let code = self.code_mut(state)?;
+        let top = state.frames.len() - 1;
+        self.goto_at(state, top, block);
+        Ok(())
+    }
+
+    /// The function at this depth goes on in this block.
+    pub fn goto_at(&mut self, state: &mut State, depth: usize, block: usize) {
+        let Some(Frame::Code(code)) = state.frames.get_mut(depth).map(Rc::make_mut) else {
+            return;
+        };
         code.block = block as u32;
         code.statement = 0;
         let live = super::live::live(&mut self.live, code.number, &code.body);
@@ -201,7 +230,6 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-        Ok(())
     }
 
     fn terminator(&mut self, state: &mut State, terminator: &Terminator, span: &SourceSpan) -> Run<()> {
@@ -248,6 +276,14 @@ impl<'a> Machine<'a> {
     pub fn truth(&mut self, state: &State, value: &Val) -> Run<bool> {
         match value {
             Val::Int(value, _) => Ok(*value != 0),
+            Val::Sym(term, crate::mir::IntTy::BOOL) if matches!(**term, palisade_lang::Expr::Atom(_)) => {
+                let choice = |value: bool| {
+                    let is = super::arith::equal((**term).clone(), i64::from(value));
+                    (is, Val::bool(value))
+                };
+                let choices = vec![choice(true), choice(false)];
+                Ok(self.ask(state, Need::Fork(choices))?.known() == Some(1))
+            }
             Val::Sym(term, _) => {
                 let not = super::arith::not(&Val::Sym(term.clone(), crate::mir::IntTy::BOOL));
                 let not = not.as_ref().and_then(super::arith::term);
@@ -475,13 +511,12 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-        state.replay.clear();
-        if let Some(frame) = state.frames.last_mut() {
-            *frame = Rc::new(Frame::Drop(todo));
-        }
+        let depth = state.frames.len() - 1;
         if let Some((number, generic, pointer)) = call {
             self.push(state, number, Rc::new(generic), vec![pointer], None, &SourceSpan::default())?;
         }
+        state.replay.clear();
+        state.frames[depth] = Rc::new(Frame::Drop(todo));
         Ok(())
     }
 

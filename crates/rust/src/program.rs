@@ -1,0 +1,343 @@
+//! From executed threads to a [`Program`], with the user's names and places.
+
+use crate::mir::{SourceSpan, Ty};
+use crate::run::arith::stored;
+use crate::run::build::{Automaton, Execution, Instruction};
+use crate::run::knowledge::{ObjectKey, Shape};
+use crate::run::machine::Machine;
+use crate::run::memory::UNWRITTEN;
+use crate::run::value::{Loc, Step, Val};
+use palisade_lang::program::Bound;
+use palisade_lang::{
+    Address, Copies, CopyNaming, Domain, Expr, Label, LabelId, Language, Location, LocationId, Op,
+    Order, Point, PointId, Program, Register, RegisterId, Source, Span, Thread, ThreadId, Transition,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// Finds places of the compiler in the source.
+pub struct Places<'a> {
+    source: &'a Source,
+    /// The names under which the compiler knows the files, with where they start in the source.
+    files: FxHashMap<String, u32>,
+}
+
+impl<'a> Places<'a> {
+    /// `names`: how the compiler calls each file of the source, in order.
+    pub fn new(source: &'a Source, names: &[String]) -> Self {
+        let starts = source.files().map(|file| file.start);
+        let files = names.iter().cloned().zip(starts).collect();
+        Places { source, files }
+    }
+
+    /// The place, if it is in the user's files.
+    pub fn find(&self, span: &SourceSpan) -> Option<Span> {
+        let start = *self.files.get(&*span.file)?;
+        let file = self.source.file_at(start);
+        let offset = |(line, column): (u32, u32)| -> Option<usize> {
+            let mut at = 0;
+            for _ in 1..line {
+                at += file.text[at..].find('\n')? + 1;
+            }
+            let rest = &file.text[at..];
+            let skip = rest.char_indices().nth(column as usize - 1);
+            Some(at + skip.map_or(rest.len(), |(at, _)| at))
+        };
+        let from = offset(span.start)?;
+        let to = offset(span.end)?;
+        Some(Span::new(start as usize + from, start as usize + to.max(from)))
+    }
+
+    /// The innermost place that is the user's.
+    pub fn innermost(&self, spans: &[SourceSpan]) -> Span {
+        spans.iter().find_map(|span| self.find(span)).unwrap_or_default()
+    }
+}
+
+/// The program of an execution.
+pub fn program(execution: &Execution<'_>, source: &Source, places: &Places<'_>, name: &str) -> Program {
+    let machine = &execution.machine;
+    let mut plain: BTreeMap<Loc, bool> = BTreeMap::new();
+    for edge in execution.automata.iter().flat_map(|a| &a.edges) {
+        let (cell, order) = match &edge.instruction {
+            Instruction::Load(_, cell, order) | Instruction::Store(cell, _, order) => (cell, *order),
+            Instruction::Rmw(_, cell, _, order) | Instruction::Wait(cell, _, _, order) => (cell, *order),
+            _ => continue,
+        };
+        *plain.entry(cell.clone()).or_insert(true) &= order == Order::NonAtomic;
+    }
+    let mut names = Names::default();
+    let mut numbers = FxHashMap::default();
+    let mut locations = Vec::new();
+    for (cell, plain) in &plain {
+        let id = LocationId(locations.len() as u32);
+        numbers.insert(cell.clone(), id);
+        locations.push(Location {
+            name: names.of(machine, cell),
+            address: i64::from(id.0) + 1,
+            initial: initial(machine, cell),
+            nonatomic: *plain,
+            array: None,
+            span: Span::default(),
+        });
+    }
+    let mut program = Program {
+        name: Some(name.to_owned()),
+        source: source.clone(),
+        language: Language::Rust,
+        domain: Domain::FULL,
+        locations,
+        threads: Vec::new(),
+        nevers: Vec::new(),
+        places: Vec::new(),
+        bounds: Vec::new(),
+    };
+    let mut used = FxHashSet::default();
+    for automaton in &execution.automata {
+        let id = ThreadId(program.threads.len() as u32);
+        let base = thread_name(machine, automaton.thread);
+        let mut name = base.clone();
+        let mut number = 1;
+        while !used.insert(name.clone()) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
+        let (thread, bounds) = thread(automaton, id, name, &numbers, places);
+        program.threads.push(thread);
+        for (message, label, span) in bounds {
+            match program.bounds.iter_mut().find(|b| b.message == message) {
+                Some(bound) => bound.at.push((id, label)),
+                None => program.bounds.push(Bound {
+                    message,
+                    at: vec![(id, label)],
+                    span,
+                }),
+            }
+        }
+    }
+    program
+}
+
+fn initial(machine: &Machine<'_>, cell: &Loc) -> i64 {
+    match machine.init.get(cell) {
+        Some(Val::Int(value, _)) => stored(*value),
+        Some(Val::Ptr(pointer)) => machine.know.known_code(pointer).unwrap_or(0),
+        _ => UNWRITTEN,
+    }
+}
+
+fn thread_name(machine: &Machine<'_>, thread: u32) -> String {
+    match thread {
+        0 => "main".to_owned(),
+        _ => {
+            let closure = machine.know.threads[thread as usize].as_ref().map(|key| &key.closure);
+            // The user's closure is in the model's: the line where it stands says which thread it is.
+            let mut line = None;
+            if let Some(value) = closure {
+                value.for_each(&mut |part| {
+                    if let Val::Agg(agg) = part
+                        && let Ty::Closure(place, _) = &agg.ty
+                        && !place.starts_with("palisade_models")
+                    {
+                        let text: Vec<&str> = place.split(':').collect();
+                        line = line.take().or(text.get(1).map(|line| (*line).to_owned()));
+                    } else if let Val::Fn(path, _) = part {
+                        line = line.take().or(Some(format!("_{}", path.name())));
+                    }
+                });
+            }
+            match line {
+                Some(line) if line.starts_with('_') => line[1..].to_owned(),
+                Some(line) => format!("line{line}"),
+                None => format!("thread{thread}"),
+            }
+        }
+    }
+}
+
+type Met = (String, LabelId, Span);
+
+fn thread(
+    automaton: &Automaton,
+    id: ThreadId,
+    name: String,
+    numbers: &FxHashMap<Loc, LocationId>,
+    places: &Places<'_>,
+) -> (Thread, Vec<Met>) {
+    let _ = id;
+    let mut registers = 0;
+    let mut points: Vec<Point> = (0..automaton.points)
+        .map(|_| Point {
+            name: None,
+            atomic: false,
+            place: None,
+            span: Span::default(),
+        })
+        .collect();
+    let mut transitions = Vec::new();
+    let mut found: FxHashMap<*const Vec<SourceSpan>, Span> = FxHashMap::default();
+    let mut touch = |register: &RegisterId| registers = registers.max(register.0 + 1);
+    for edge in &automaton.edges {
+        let span = *found
+            .entry(std::rc::Rc::as_ptr(&edge.spans))
+            .or_insert_with(|| places.innermost(&edge.spans));
+        let at = |cell: &Loc| Address::Direct(numbers[cell]);
+        let op = match &edge.instruction {
+            Instruction::Load(register, cell, order) => Op::Load {
+                register: *register,
+                address: at(cell),
+                order: *order,
+            },
+            Instruction::Store(cell, value, order) => Op::Store {
+                address: at(cell),
+                value: value.clone(),
+                order: *order,
+            },
+            Instruction::Rmw(register, cell, action, order) => Op::Rmw {
+                register: Some(*register),
+                address: at(cell),
+                action: action.clone(),
+                order: *order,
+            },
+            Instruction::Wait(cell, relation, value, order) => Op::Wait {
+                register: None,
+                address: at(cell),
+                relation: *relation,
+                value: value.clone(),
+                order: *order,
+            },
+            Instruction::Fence(order) => Op::Fence(*order),
+            Instruction::Assign(register, term) => Op::Assign(*register, term.clone()),
+            Instruction::Assume(term) => Op::Assume(term.clone()),
+            Instruction::Skip => Op::Skip,
+            Instruction::Fail(_) => Op::Assert(Expr::Const(0)),
+        };
+        op.for_each_register(&mut |register| touch(&register));
+        if let Some(target) = op.target() {
+            touch(&target);
+        }
+        let point = &mut points[edge.from];
+        if point.span == Span::default() {
+            point.span = span;
+        }
+        transitions.push(Transition {
+            from: PointId(edge.from as u32),
+            to: PointId(edge.to as u32),
+            op,
+            span,
+        });
+    }
+    let span = transitions.first().map_or(Span::default(), |t| t.span);
+    let mut labels = Vec::new();
+    let mut bounds = Vec::new();
+    for (point, message, spans) in &automaton.bounds {
+        let span = places.innermost(spans);
+        bounds.push((message.clone(), LabelId(labels.len() as u32), span));
+        labels.push(Label {
+            name: format!("bound{}", labels.len()),
+            points: vec![PointId(*point as u32)],
+            span,
+        });
+    }
+    let register = Register {
+        name: None,
+        span: Span::default(),
+    };
+    let mut thread = Thread {
+        name,
+        copies: Copies::One,
+        copy_naming: CopyNaming::Bracket,
+        registers: vec![register; registers as usize],
+        me: None,
+        points,
+        initial: PointId(0),
+        transitions,
+        labels,
+        span,
+    };
+    thread.sort_transitions();
+    (thread, bounds)
+}
+
+/// Names of locations, each once.
+#[derive(Default)]
+struct Names {
+    used: FxHashSet<String>,
+    objects: FxHashMap<u32, String>,
+    bases: FxHashSet<String>,
+}
+
+impl Names {
+    fn object(&mut self, machine: &Machine<'_>, object: u32) -> String {
+        if let Some(name) = self.objects.get(&object) {
+            return name.clone();
+        }
+        let base = match machine.know.key(object) {
+            ObjectKey::Thread(thread, which) => {
+                let what = ["start", "end", "token"][(*which).min(2) as usize];
+                format!("{what}_of_{}", thread_name(machine, *thread))
+            }
+            ObjectKey::Local(_, _, local, body) => {
+                let body = &machine.index.bodies[*body as usize];
+                let name = body.locals[*local as usize].name.clone();
+                name.map_or_else(|| format!("_{local}"), |name| name.to_string())
+            }
+            ObjectKey::Static(path) => path.rsplit("::").next().unwrap_or(path).to_owned(),
+            ObjectKey::Heap(..) | ObjectKey::Constant(_) => {
+                machine.know.names.get(&object).cloned().unwrap_or_else(|| "memory".to_owned())
+            }
+        };
+        let base: String = base.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
+        let mut name = base.clone();
+        let mut number = 1;
+        while !self.bases.insert(name.clone()) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
+        self.objects.insert(object, name.clone());
+        name
+    }
+
+    fn of(&mut self, machine: &Machine<'_>, cell: &Loc) -> String {
+        let mut name = self.object(machine, cell.object);
+        let mut at = Loc {
+            object: cell.object,
+            path: Vec::new(),
+        };
+        let mut variant = None;
+        for step in &cell.path {
+            let shape = machine.know.shape(&at);
+            match step {
+                Step::Index(index) => name.push_str(&format!("_{index}")),
+                Step::Tag => name.push_str("_variant"),
+                Step::Variant(number) => variant = Some(*number),
+                Step::Field(field) => {
+                    let field = *field as usize;
+                    let ty = match shape {
+                        Some(Shape::Parts(ty, _)) => Some(ty),
+                        _ => None,
+                    };
+                    // The insides of the standard library's types have no names for users.
+                    let inner = matches!(ty, Some(Ty::Adt(path, _)) if path.starts_with("std::"));
+                    let known = match ty {
+                        Some(Ty::Adt(path, _)) => machine.index.fields.get(&**path),
+                        _ => None,
+                    };
+                    let text = known.and_then(|names| names.get(field)).map(|n| n.to_string());
+                    if variant.take().is_none() && !inner {
+                        let text = text.unwrap_or_else(|| field.to_string());
+                        name.push_str(&format!("_{text}"));
+                    }
+                }
+            }
+            at.path.push(*step);
+        }
+        let base = name.clone();
+        let mut number = 1;
+        while !self.used.insert(name.clone()) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
+        name
+    }
+}

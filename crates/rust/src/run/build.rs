@@ -1,0 +1,443 @@
+//! Executing all threads from the root, until nothing new is learned; each thread becomes an automaton.
+
+use super::arith::Term;
+use super::knowledge::{Kind, ObjectKey};
+use super::machine::Machine;
+use super::need::{Need, Refusal, Run};
+use super::state::State;
+use super::value::{Loc, Val};
+use crate::index::Index;
+use crate::mir::{IntTy, SourceSpan, Ty};
+use palisade_lang::{BinaryOp, Expr, Order, RegisterId, Relation, RmwAction};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// Rounds of learning.
+const MAX_ROUNDS: usize = 200;
+/// Control points of one thread.
+const MAX_POINTS: usize = 60_000;
+/// Statements between two instructions.
+const MAX_SILENT: usize = 400_000;
+/// From this many on, it is asked whether a state was there before.
+const SUSPICIOUS: usize = 20_000;
+
+/// An instruction over cells.
+#[derive(Clone, Debug)]
+pub enum Instruction {
+    /// Reads.
+    Load(RegisterId, Loc, Order),
+    /// Writes.
+    Store(Loc, Term, Order),
+    /// Reads and writes.
+    Rmw(RegisterId, Loc, RmwAction, Order),
+    /// Waits.
+    Wait(Loc, Relation, Term, Order),
+    /// A fence.
+    Fence(Order),
+    /// Computes.
+    Assign(RegisterId, Term),
+    /// Goes on where this holds.
+    Assume(Term),
+    /// Nothing.
+    Skip,
+    /// Fails, for this reason.
+    Fail(String),
+}
+
+/// An edge of a thread's automaton.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// From this point …
+    pub from: usize,
+    /// … to this one.
+    pub to: usize,
+    /// What is done.
+    pub instruction: Instruction,
+    /// The places in the source, innermost first.
+    pub spans: Rc<Vec<SourceSpan>>,
+}
+
+/// A thread's automaton. It begins at point 0.
+#[derive(Clone, Debug, Default)]
+pub struct Automaton {
+    /// The thread's number.
+    pub thread: u32,
+    /// How many points there are.
+    pub points: usize,
+    /// The edges.
+    pub edges: Vec<Edge>,
+    /// Points where a limit is met, with its name.
+    pub bounds: Vec<(usize, String, Rc<Vec<SourceSpan>>)>,
+    /// Where it was spawned.
+    pub spawned_at: Rc<Vec<SourceSpan>>,
+}
+
+/// What came of the execution of a program.
+pub struct Execution<'a> {
+    /// The threads.
+    pub automata: Vec<Automaton>,
+    /// What was learned.
+    pub machine: Machine<'a>,
+}
+
+/// Why there is no program, and where.
+#[derive(Clone, Debug)]
+pub struct Trouble {
+    /// What is not supported.
+    pub refusal: Refusal,
+    /// Where, innermost first.
+    pub spans: Vec<SourceSpan>,
+}
+
+/// Executes a program from this body.
+pub fn execute(index: &Index, root: usize) -> Result<Execution<'_>, Trouble> {
+    let mut machine = Machine::new(index);
+    machine.know.threads.push(None);
+    for _ in 0..MAX_ROUNDS {
+        machine.know.grew = false;
+        machine.begin_round();
+        match round(&mut machine, root)? {
+            Some(automata) if !machine.know.grew => return Ok(Execution { automata, machine }),
+            _ => {}
+        }
+    }
+    Err(Trouble {
+        refusal: Refusal {
+            message: "the pointers of this program reach more places in every round that follows them".to_owned(),
+            help: None,
+        },
+        spans: Vec::new(),
+    })
+}
+
+/// One round; `None` where it has to begin again.
+fn round(machine: &mut Machine<'_>, root: usize) -> Result<Option<Vec<Automaton>>, Trouble> {
+    let mut automata = Vec::new();
+    let mut done = FxHashSet::default();
+    let mut todo = vec![0];
+    while let Some(thread) = todo.pop() {
+        if !done.insert(thread) {
+            continue;
+        }
+        match build(machine, thread, root)? {
+            Some(automaton) => automata.push(automaton),
+            None => return Ok(None),
+        }
+        let mut started: Vec<u32> = machine.started.iter().copied().collect();
+        started.sort_unstable_by(|a, b| b.cmp(a));
+        todo.extend(started.into_iter().filter(|t| !done.contains(t)));
+    }
+    automata.sort_by_key(|a| a.thread);
+    Ok(Some(automata))
+}
+
+impl Machine<'_> {
+    fn begin_round(&mut self) {
+        self.initial = true;
+        self.spawned = false;
+        self.constant = false;
+        self.fresh.clear();
+        self.touched.clear();
+        self.init.clear();
+        self.statics.clear();
+        self.at_once.clear();
+        self.started.clear();
+    }
+
+    fn first_state(&mut self, thread: u32, root: usize) -> Run<State> {
+        let mut state = State::default();
+        let none = SourceSpan::default();
+        let Some(key) = self.know.threads[thread as usize].clone() else {
+            self.push(&mut state, root, Rc::default(), Vec::new(), None, &none)?;
+            return Ok(state);
+        };
+        let Val::Agg(agg) = &key.closure else {
+            return super::need::refuse("a thread that runs something that is no closure");
+        };
+        let Ty::Closure(place, generic) = &agg.ty else {
+            return super::need::refuse("a thread that runs something that is no closure");
+        };
+        let Some(&number) = self.index.closures.get(place) else {
+            return super::need::refuse(format!("the closure at {place} has no body"));
+        };
+        let generic = generic.clone();
+        self.push(&mut state, number, generic, vec![key.closure.clone()], None, &none)?;
+        Ok(state)
+    }
+
+    /// Goes on until an instruction is needed.
+    fn advance(&mut self, state: &mut State) -> Need {
+        let mut seen: FxHashSet<State> = FxHashSet::default();
+        for count in 0..MAX_SILENT {
+            if count > SUSPICIOUS && count % 7 == 0 && !seen.insert(state.clone()) {
+                return Need::Choose(Vec::new());
+            }
+            match self.step(state) {
+                Ok(()) => {}
+                Err(Need::Concurrent) if self.initial => self.initial = false,
+                Err(need) => return need,
+            }
+        }
+        Need::Refuse(Refusal {
+            message: format!("a loop that does more than {MAX_SILENT} steps of its own"),
+            help: Some("make the loop shorter for the check".to_owned()),
+        })
+    }
+}
+
+struct Builder {
+    points: FxHashMap<State, usize>,
+    todo: Vec<(usize, State, Need)>,
+    automaton: Automaton,
+    end: Option<usize>,
+}
+
+impl Builder {
+    fn fresh(&mut self) -> usize {
+        self.automaton.points += 1;
+        self.automaton.points - 1
+    }
+
+    /// The point of a state, where execution goes on until the next instruction.
+    fn arrive(&mut self, machine: &mut Machine<'_>, mut state: State) -> Result<usize, Need> {
+        let need = machine.advance(&mut state);
+        match &need {
+            Need::Restart => return Err(need),
+            Need::Finished => {
+                if machine.thread == 0 || !machine.is_joined() {
+                    let fresh = self.end.is_none();
+                    let end = match self.end {
+                        Some(end) => end,
+                        None => self.fresh(),
+                    };
+                    self.end = Some(end);
+                    let _ = fresh;
+                    return Ok(end);
+                }
+                state = State::default();
+            }
+            _ => {}
+        }
+        if let Some(&point) = self.points.get(&state) {
+            return Ok(point);
+        }
+        let point = self.fresh();
+        self.points.insert(state.clone(), point);
+        self.todo.push((point, state, need));
+        Ok(point)
+    }
+}
+
+fn cell_type(kind: Kind) -> IntTy {
+    match kind {
+        Kind::Int(ty) => ty,
+        Kind::Pointer => IntTy::ISIZE,
+    }
+}
+
+fn symbol(register: RegisterId, ty: IntTy) -> Val {
+    Val::Sym(Rc::new(Expr::Atom(register)), ty)
+}
+
+fn build(machine: &mut Machine<'_>, thread: u32, root: usize) -> Result<Option<Automaton>, Trouble> {
+    machine.thread = thread;
+    if thread != 0 {
+        machine.initial = false;
+    }
+    let mut builder = Builder {
+        points: FxHashMap::default(),
+        todo: Vec::new(),
+        automaton: Automaton {
+            thread,
+            ..Automaton::default()
+        },
+        end: None,
+    };
+    let trouble = |need: Need, spans: Vec<SourceSpan>| match need {
+        Need::Refuse(refusal) => Err(Trouble { refusal, spans }),
+        _ => Ok(None),
+    };
+    // Point 0 is where a thread that another starts waits for that.
+    let waits = thread != 0 && !machine.at_once.contains(&thread);
+    let first = match machine.first_state(thread, root) {
+        Ok(state) => state,
+        Err(need) => return trouble(need, Vec::new()),
+    };
+    let begin = builder.fresh();
+    let spans = Rc::new(Vec::new());
+    let to = match builder.arrive(machine, first) {
+        Ok(point) => point,
+        Err(_) => return Ok(None),
+    };
+    let instruction = match waits {
+        true => Instruction::Wait(machine.start_cell(thread), Relation::Equal, Expr::Const(1), Order::Acquire),
+        false => Instruction::Skip,
+    };
+    builder.automaton.edges.push(Edge {
+        from: begin,
+        to,
+        instruction,
+        spans,
+    });
+    while let Some((point, state, need)) = builder.todo.pop() {
+        if builder.automaton.points > MAX_POINTS {
+            let refusal = Refusal {
+                message: format!("a thread that needs more than {MAX_POINTS} control points"),
+                help: Some("make its loops shorter, or its counters smaller, for the check".to_owned()),
+            };
+            let spans = machine.spans(&state);
+            return Err(Trouble { refusal, spans });
+        }
+        let spans = Rc::new(machine.spans(&state));
+        if let Need::Refuse(refusal) = need {
+            return Err(Trouble {
+                refusal,
+                spans: spans.to_vec(),
+            });
+        }
+        if expand(machine, &mut builder, point, &state, need, &spans).is_err() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(builder.automaton))
+}
+
+fn expand(
+    machine: &mut Machine<'_>,
+    builder: &mut Builder,
+    point: usize,
+    state: &State,
+    need: Need,
+    spans: &Rc<Vec<SourceSpan>>,
+) -> Result<(), Need> {
+    let mut go = |builder: &mut Builder, machine: &mut Machine<'_>, instruction, state: State| {
+        let to = builder.arrive(machine, state)?;
+        builder.automaton.edges.push(Edge {
+            from: point,
+            to,
+            instruction,
+            spans: spans.clone(),
+        });
+        Ok::<(), Need>(())
+    };
+    let with = |value: Val| {
+        let mut next = state.clone();
+        next.replay.push(value);
+        next
+    };
+    let register = state.free_register();
+    match need {
+        Need::Load { cell, kind, order } => {
+            let next = with(symbol(register, cell_type(kind)));
+            go(builder, machine, Instruction::Load(register, cell, order), next)
+        }
+        Need::Store { cell, value, order } => {
+            go(builder, machine, Instruction::Store(cell, value, order), with(Val::unit()))
+        }
+        Need::Rmw {
+            cell,
+            kind,
+            action,
+            order,
+        } => {
+            let next = with(symbol(register, cell_type(kind)));
+            go(builder, machine, Instruction::Rmw(register, cell, action, order), next)
+        }
+        Need::Wait {
+            cell,
+            relation,
+            value,
+            order,
+        } => {
+            let instruction = Instruction::Wait(cell, relation, value, order);
+            go(builder, machine, instruction, with(Val::unit()))
+        }
+        Need::Fence(order) => go(builder, machine, Instruction::Fence(order), with(Val::unit())),
+        Need::Assign(term, ty) => {
+            let next = with(symbol(register, ty));
+            go(builder, machine, Instruction::Assign(register, term), next)
+        }
+        Need::Fork(choices) => {
+            for (condition, value) in choices {
+                if condition == Expr::Const(0) {
+                    continue;
+                }
+                let mut next = with(value);
+                if let Expr::Binary(BinaryOp::Equal, left, right) = &condition
+                    && let (Expr::Atom(register), Expr::Const(number)) = (&**left, &**right)
+                {
+                    next.know(*register, *number);
+                }
+                go(builder, machine, Instruction::Assume(condition), next)?;
+            }
+            Ok(())
+        }
+        // A loop without an instruction: the thread stays in it.
+        Need::Choose(choices) if choices.is_empty() => {
+            builder.automaton.edges.push(Edge {
+                from: point,
+                to: point,
+                instruction: Instruction::Skip,
+                spans: spans.clone(),
+            });
+            Ok(())
+        }
+        Need::Choose(choices) => {
+            for value in choices {
+                go(builder, machine, Instruction::Skip, with(value))?;
+            }
+            Ok(())
+        }
+        Need::Finished => {
+            let end = match builder.end {
+                Some(end) => end,
+                None => builder.fresh(),
+            };
+            builder.end = Some(end);
+            let cell = machine.end_cell(machine.thread);
+            builder.automaton.edges.push(Edge {
+                from: point,
+                to: end,
+                instruction: Instruction::Store(cell, Expr::Const(1), Order::Release),
+                spans: spans.clone(),
+            });
+            Ok(())
+        }
+        Need::Fail(message) => {
+            let stuck = builder.fresh();
+            builder.automaton.edges.push(Edge {
+                from: point,
+                to: stuck,
+                instruction: Instruction::Fail(message),
+                spans: spans.clone(),
+            });
+            Ok(())
+        }
+        Need::Bound(message) => {
+            builder.automaton.bounds.push((point, message, spans.clone()));
+            blocked(builder, point, spans);
+            Ok(())
+        }
+        Need::Skip | Need::Concurrent => {
+            blocked(builder, point, spans);
+            Ok(())
+        }
+        Need::Restart | Need::Refuse(_) => Err(Need::Restart),
+    }
+}
+
+/// A thread that gets here goes no further, and has not ended.
+fn blocked(builder: &mut Builder, point: usize, spans: &Rc<Vec<SourceSpan>>) {
+    builder.automaton.edges.push(Edge {
+        from: point,
+        to: point,
+        instruction: Instruction::Assume(Expr::Const(0)),
+        spans: spans.clone(),
+    });
+}
+
+impl Machine<'_> {
+    fn is_joined(&mut self) -> bool {
+        self.know.is_known(&ObjectKey::Thread(self.thread, 1))
+    }
+}

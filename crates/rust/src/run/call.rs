@@ -1,0 +1,430 @@
+//! Calls: which body a path stands for, and with which generic arguments.
+
+use super::machine::Machine;
+use super::need::{Need, Refusal, Run, refuse};
+use super::state::State;
+use super::value::{Agg, Loc, Val};
+use crate::index::Impl;
+use crate::mir::{Callee, FnPath, Operand, Place, SourceSpan, Substitution, Ty};
+use std::rc::Rc;
+
+/// Binds the parameters in `pattern` so that it becomes `actual`.
+pub fn unify(pattern: &Ty, actual: &Ty, parameters: &[Rc<str>], found: &mut Substitution) -> bool {
+    match (pattern, actual) {
+        (Ty::Adt(name, args), _) if args.is_empty() && parameters.contains(name) => {
+            match found.iter().find(|(parameter, _)| parameter == name) {
+                Some((_, known)) => known == actual,
+                None => {
+                    found.push((name.clone(), actual.clone()));
+                    true
+                }
+            }
+        }
+        (Ty::Adt(a, pattern), Ty::Adt(b, actual)) => {
+            last(a) == last(b)
+                && pattern
+                    .iter()
+                    .zip(actual)
+                    .all(|(p, a)| unify(p, a, parameters, found))
+        }
+        (Ty::Tuple(pattern), Ty::Tuple(actual)) => {
+            pattern.len() == actual.len()
+                && pattern.iter().zip(actual).all(|(p, a)| unify(p, a, parameters, found))
+        }
+        (Ty::Array(p, n), Ty::Array(a, m)) => {
+            unify(p, a, parameters, found) && unify(n, m, parameters, found)
+        }
+        (Ty::Slice(p), Ty::Slice(a)) | (Ty::Ref(p), Ty::Ref(a)) | (Ty::Ptr(p), Ty::Ptr(a)) => {
+            unify(p, a, parameters, found)
+        }
+        _ => pattern == actual,
+    }
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+/// The name of a type, as impls and traits are looked up by it.
+fn head(ty: &Ty) -> &str {
+    match ty {
+        Ty::Adt(path, _) => last(path),
+        _ => "",
+    }
+}
+
+/// What stands for methods of primitive types among the models.
+fn primitive(ty: &Ty) -> &'static str {
+    match ty {
+        Ty::Int(crate::mir::IntTy::BOOL) => "bool",
+        Ty::Int(_) => "int",
+        Ty::Ptr(_) => "ptr",
+        Ty::Slice(_) => "slice",
+        Ty::Array(..) => "array",
+        Ty::Str => "str",
+        Ty::Float => "float",
+        _ => "other",
+    }
+}
+
+impl Machine<'_> {
+    fn generics_of(&self, impl_number: usize, name: &str) -> Vec<Rc<str>> {
+        let module = &self.index.impls[impl_number].module;
+        let key = match module.is_empty() {
+            true => format!("<impl {impl_number}>::{name}"),
+            false => format!("{module}::<impl {impl_number}>::{name}"),
+        };
+        self.index.generics.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// An associated type.
+    pub fn associated(&self, ty: &Ty, trait_: &Ty, name: &str) -> Option<Ty> {
+        for found in &self.index.impls {
+            let Some(of) = &found.trait_ else { continue };
+            if head(of) != head(trait_) || !found.types.contains_key(name) {
+                continue;
+            }
+            let mut bound = Substitution::new();
+            if unify(&found.self_ty, ty, &found.generics, &mut bound) {
+                let target = found.types.get(name)?;
+                return Some(self.substitute(target, &Rc::new(bound)));
+            }
+        }
+        None
+    }
+
+    /// The function that drops values of this type.
+    pub fn drop_impl(&self, ty: &Ty) -> Option<(usize, Substitution)> {
+        let Ty::Adt(..) = ty else { return None };
+        for found in &self.index.impls {
+            if !found.trait_.as_ref().is_some_and(|t| head(t) == "Drop") {
+                continue;
+            }
+            let Some(number) = found.functions.get("drop") else { continue };
+            let mut bound = Substitution::new();
+            if head(&found.self_ty) == head(ty) && unify(&found.self_ty, ty, &found.generics, &mut bound) {
+                return Some((*number, bound));
+            }
+        }
+        None
+    }
+
+    fn in_impl(&self, number: usize, found: &Impl, ty: &Ty, name: &str, args: &[Ty]) -> Option<(usize, Substitution)> {
+        let body = *found.functions.get(name)?;
+        let mut bound = Substitution::new();
+        if !unify(&found.self_ty, ty, &found.generics, &mut bound) {
+            return None;
+        }
+        let names = self.generics_of(number, name);
+        bound.extend(names.into_iter().zip(args.iter().cloned()));
+        bound.push((Rc::from("Self"), ty.clone()));
+        Some((body, bound))
+    }
+
+    /// The body that a path stands for, if there is one.
+    pub fn function(&self, path: &FnPath, arguments: &[Val]) -> Option<(usize, Substitution)> {
+        let (name, args) = path.segments.last()?;
+        if let Some((ty, trait_)) = &path.qualified {
+            let Some(trait_) = trait_ else {
+                return self.inherent(ty, name, args);
+            };
+            return self.of_trait(ty, trait_, name, args, arguments);
+        }
+        let plain = path.plain();
+        if let Some(&number) = self.index.by_path.get(&plain) {
+            let names = self.index.generics.get(&plain).cloned().unwrap_or_default();
+            return Some((number, names.into_iter().zip(args.iter().cloned()).collect()));
+        }
+        let front = &path.segments[..path.segments.len() - 1];
+        let (type_name, type_args) = front.last()?;
+        if &**type_name == "<impl>" {
+            let ty = type_args.first()?;
+            let key = format!("std::prim::{}_{name}", primitive(ty));
+            let number = *self.index.by_path.get(&key)?;
+            let names = self.index.generics.get(&key).cloned().unwrap_or_default();
+            let inner = match ty {
+                Ty::Ptr(inner) | Ty::Slice(inner) | Ty::Array(inner, _) => (**inner).clone(),
+                ty => ty.clone(),
+            };
+            let values = std::iter::once(inner).chain(args.iter().cloned());
+            return Some((number, names.into_iter().zip(values).collect()));
+        }
+        let names: Vec<&str> = front.iter().map(|(name, _)| &**name).collect();
+        let ty = Ty::Adt(Rc::from(names.join("::")), type_args.clone());
+        self.inherent(&ty, name, args)
+    }
+
+    fn inherent(&self, ty: &Ty, name: &str, args: &[Ty]) -> Option<(usize, Substitution)> {
+        let mut best = None;
+        for (number, found) in self.index.impls.iter().enumerate() {
+            if found.trait_.is_some() || head(&found.self_ty) != head(ty) {
+                continue;
+            }
+            if let Some(target) = self.in_impl(number, found, ty, name, args) {
+                // Of types with the same name, the one in the same module.
+                let Ty::Adt(path, _) = ty else { return Some(target) };
+                let exact = path.rsplit_once("::").map_or("", |(front, _)| front) == found.module;
+                if exact {
+                    return Some(target);
+                }
+                best.get_or_insert(target);
+            }
+        }
+        best
+    }
+
+    fn of_trait(&self, ty: &Ty, trait_: &Ty, name: &str, args: &[Ty], arguments: &[Val]) -> Option<(usize, Substitution)> {
+        let mut general = None;
+        for (number, found) in self.index.impls.iter().enumerate() {
+            let Some(of) = &found.trait_ else { continue };
+            if head(of) != head(trait_) {
+                continue;
+            }
+            let Some(mut target) = self.in_impl(number, found, ty, name, args) else {
+                continue;
+            };
+            if let (Ty::Adt(_, pattern), Ty::Adt(_, actual)) = (of, trait_)
+                && !pattern.iter().zip(actual).all(|(p, a)| unify(p, a, &found.generics, &mut target.1))
+            {
+                continue;
+            }
+            let blanket = matches!(&found.self_ty, Ty::Adt(name, args) if args.is_empty() && found.generics.contains(name));
+            if !blanket {
+                return Some(target);
+            }
+            general.get_or_insert(target);
+        }
+        // `dyn Trait` and types that are not known here: by what the first argument is.
+        if matches!(ty, Ty::Dyn(_) | Ty::Projection(..))
+            && let Some(actual) = arguments.first().and_then(|v| self.runtime_type(v))
+            && actual != *ty
+            && let Some(target) = self.of_trait(&actual, trait_, name, args, &[])
+        {
+            return Some(target);
+        }
+        if let Some(target) = self.default_method(ty, trait_, name, args) {
+            return general.or(Some(target));
+        }
+        general
+    }
+
+    fn default_method(&self, ty: &Ty, trait_: &Ty, name: &str, args: &[Ty]) -> Option<(usize, Substitution)> {
+        let Ty::Adt(path, trait_args) = trait_ else { return None };
+        let key = format!("{path}::{name}");
+        let number = *self.index.by_path.get(&key)?;
+        let mut bound: Substitution = vec![(Rc::from("Self"), ty.clone())];
+        let of_trait = self.index.generics.get(&**path).cloned().unwrap_or_default();
+        bound.extend(of_trait.into_iter().zip(trait_args.iter().cloned()));
+        let own = self.index.generics.get(&key).cloned().unwrap_or_default();
+        bound.extend(own.into_iter().zip(args.iter().cloned()));
+        Some((number, bound))
+    }
+
+    /// The type of a value, or of what it points to.
+    fn runtime_type(&self, value: &Val) -> Option<Ty> {
+        match value {
+            Val::Agg(agg) => match (&agg.ty, agg.fields.first()) {
+                (Ty::Adt(path, _), Some(inner)) if &**path == "std::boxed::Box" => self.runtime_type(inner),
+                (Ty::Adt(path, _), Some(inner)) if last(path) == "Unique" || last(path) == "NonNull" => self.runtime_type(inner),
+                (ty, _) => Some(ty.clone()),
+            },
+            Val::Int(_, ty) | Val::Sym(_, ty) => Some(Ty::Int(*ty)),
+            Val::Ptr(pointer) => match self.know.shape(&pointer.loc) {
+                Some(super::knowledge::Shape::Parts(ty, _) | super::knowledge::Shape::Variants(ty, _)) => Some(ty.clone()),
+                _ => self.types.get(&pointer.loc.object).cloned(),
+            },
+            _ => None,
+        }
+    }
+
+    /// A call.
+    pub fn call(
+        &mut self,
+        state: &mut State,
+        place: &Place,
+        callee: &Callee,
+        operands: &[Operand],
+        next: Option<usize>,
+        span: &SourceSpan,
+    ) -> Run<()> {
+        let mut moved = Vec::new();
+        let generic = self.code(state)?.arguments.clone();
+        let mut arguments = Vec::with_capacity(operands.len());
+        for operand in operands {
+            arguments.push(self.operand(state, operand, &mut moved)?);
+        }
+        let target = self.place(state, place)?;
+        let path = match callee {
+            Callee::Path(path) => Rc::new(self.substitute_path(path, &generic)),
+            Callee::Value(operand) => {
+                let value = self.operand(state, operand, &mut moved)?;
+                match value {
+                    Val::Fn(path, _) => path,
+                    value @ Val::Agg(_) => {
+                        return self.call_closure(state, value, arguments, target.loc, next, moved, span);
+                    }
+                    _ => return refuse("a call of a function that is not known"),
+                }
+            }
+        };
+        let ty = self.substitute(&target.ty, &generic);
+        self.call_path(state, &path, arguments, target.loc, &ty, next, moved, span)
+    }
+
+    /// Calls what a path stands for.
+    #[allow(clippy::too_many_arguments)]
+    pub fn call_path(
+        &mut self,
+        state: &mut State,
+        path: &Rc<FnPath>,
+        mut arguments: Vec<Val>,
+        target: Loc,
+        result: &Ty,
+        next: Option<usize>,
+        moved: Vec<Loc>,
+        span: &SourceSpan,
+    ) -> Run<()> {
+        if let Some((_, Some(trait_))) = &path.qualified
+            && matches!(head(trait_), "FnOnce" | "FnMut" | "Fn")
+            && matches!(path.name(), "call_once" | "call_mut" | "call")
+        {
+            let Some(Val::Agg(tuple)) = arguments.pop() else {
+                return refuse("a closure that is called without arguments");
+            };
+            let Some(closure) = arguments.pop() else {
+                return refuse("a call without a closure");
+            };
+            return self.call_closure(state, closure, tuple.fields.clone(), target, next, moved, span);
+        }
+        if let Some(value) = self.intrinsic(state, path, &arguments, result)? {
+            self.finish_call(state, &target, value, next, moved)?;
+            if let Some(loc) = self.pending_drop.take()
+                && self.needs_drop(state, &loc)
+            {
+                let items = vec![super::state::DropItem::Value(loc)];
+                state.frames.push(Rc::new(super::state::Frame::Drop(items)));
+            }
+            return Ok(());
+        }
+        if let Some((number, generic)) = self.function(path, &arguments) {
+            let depth = state.frames.len() - 1;
+            self.push(state, number, Rc::new(generic), arguments, Some(target), span)?;
+            self.after_call(state, depth, next, moved);
+            return Ok(());
+        }
+        // A tuple struct or a variant as a function.
+        let plain = path.plain();
+        if self.index.fields.contains_key(&plain) {
+            let value = self.aggregate(path, &[], arguments, None)?;
+            return self.finish_call(state, &target, value, next, moved);
+        }
+        if let Some(value) = self.fallback(state, path, &arguments, result)? {
+            return self.finish_call(state, &target, value, next, moved);
+        }
+        let shown = match &path.qualified {
+            Some((ty, Some(trait_))) => format!("<{ty} as {trait_}>::{}", path.name()),
+            _ => plain,
+        };
+        Err(Need::Refuse(Refusal {
+            message: format!("the function {shown} has no model"),
+            help: Some("leave it out of what is checked, for example with #[cfg(not(palisade))], or write what it does here".to_owned()),
+        }))
+    }
+
+    /// The result is known at once.
+    pub fn finish_call(&mut self, state: &mut State, target: &Loc, value: Val, next: Option<usize>, moved: Vec<Loc>) -> Run<()> {
+        self.write(state, target, value)?;
+        let moved = moved.into_iter().filter(|loc| loc != target).collect();
+        let depth = state.frames.len() - 1;
+        self.after_call(state, depth, next, moved);
+        Ok(())
+    }
+
+    fn after_call(&mut self, state: &mut State, depth: usize, next: Option<usize>, moved: Vec<Loc>) {
+        let nowhere = Loc {
+            object: u32::MAX,
+            path: Vec::new(),
+        };
+        self.forget(state, moved, &nowhere);
+        self.goto_at(state, depth, next.unwrap_or(u32::MAX as usize));
+    }
+
+    /// Calls a closure, or something else that can be called.
+    #[allow(clippy::too_many_arguments)]
+    pub fn call_closure(
+        &mut self,
+        state: &mut State,
+        closure: Val,
+        mut arguments: Vec<Val>,
+        target: Loc,
+        next: Option<usize>,
+        moved: Vec<Loc>,
+        span: &SourceSpan,
+    ) -> Run<()> {
+        // References to closures, boxes of them and pointers to functions lead there.
+        let mut by_reference = None;
+        let mut callee = closure;
+        for _ in 0..8 {
+            match &callee {
+                Val::Ptr(pointer) => {
+                    let loc = pointer.loc.clone();
+                    let value = if self.know.is_shared(loc.object) {
+                        match self.know.shape(&loc) {
+                            Some(super::knowledge::Shape::Parts(ty @ Ty::Closure(..), count)) => Val::Agg(Rc::new(Agg {
+                                ty: ty.clone(),
+                                variant: None,
+                                fields: vec![Val::Uninit; *count],
+                            })),
+                            _ => self.read(state, &loc)?,
+                        }
+                    } else {
+                        self.read(state, &loc)?
+                    };
+                    by_reference = Some(callee.clone());
+                    callee = value;
+                }
+                Val::Agg(agg) if !matches!(agg.ty, Ty::Closure(..)) => match agg.fields.first() {
+                    Some(inner) => callee = inner.clone(),
+                    None => break,
+                },
+                _ => break,
+            }
+        }
+        match &callee {
+            Val::Fn(path, _) => {
+                let path = path.clone();
+                self.call_path(state, &path, arguments, target, &Ty::Never, next, moved, span)
+            }
+            Val::Agg(agg) => {
+                let Ty::Closure(place, generic) = &agg.ty else {
+                    return refuse("a call of something that is no function");
+                };
+                let Some(&number) = self.index.closures.get(place) else {
+                    return refuse(format!("the closure at {place} has no body"));
+                };
+                let generic = generic.clone();
+                let takes_reference = matches!(self.index.bodies[number].locals[1].ty, Ty::Ref(_));
+                let first = match (takes_reference, by_reference) {
+                    (true, Some(pointer)) => pointer,
+                    (true, None) => {
+                        // The closure itself is called for the last time: it lives in the caller's frame.
+                        let object = self.allocate_private(state, callee.clone())?;
+                        Val::pointer(Loc {
+                            object,
+                            path: Vec::new(),
+                        })
+                    }
+                    (false, Some(Val::Ptr(pointer))) => self.read(state, &pointer.loc)?,
+                    (false, _) => callee.clone(),
+                };
+                arguments.insert(0, first);
+                let depth = state.frames.len() - 1;
+                self.push(state, number, generic, arguments, Some(target), span)?;
+                self.after_call(state, depth, next, moved);
+                Ok(())
+            }
+            Val::Uninit => Err(Need::Fail("a function is called that was never set".to_owned())),
+            _ => refuse("a call of something that is no function"),
+        }
+    }
+}

@@ -1,0 +1,597 @@
+//! What assignments compute, and constants.
+
+use super::arith::{self, Computed};
+use super::knowledge::Shape;
+use super::machine::Machine;
+use super::need::{Need, Run, refuse};
+use super::state::{Code, Frame, State};
+use super::value::{Agg, Loc, Pointer, Step, Val};
+use crate::mir::{BodyKind, Constant, FnPath, IntTy, Place, Rvalue, SourceSpan, Substitution, Ty};
+use std::rc::Rc;
+
+/// A constant is computed in no more steps than this.
+const MAX_CONSTANT_STEPS: usize = 200_000;
+
+impl Machine<'_> {
+    /// The value of the right side of an assignment.
+    pub fn rvalue(&mut self, state: &State, rvalue: &Rvalue, moved: &mut Vec<Loc>, target: Option<&Place>) -> Run<Val> {
+        match rvalue {
+            Rvalue::Use(operand) => self.operand(state, operand, moved),
+            Rvalue::Ref(place) => {
+                let found = self.place(state, place)?;
+                if let Some(value) = found.virtual_value {
+                    return Ok(value);
+                }
+                Ok(Val::Ptr(Rc::new(Pointer {
+                    loc: found.loc,
+                    length: found.length,
+                    tag: 0,
+                })))
+            }
+            Rvalue::Len(place) => {
+                let found = self.place(state, place)?;
+                Ok(Val::usize(self.length(state, &found)? as usize))
+            }
+            Rvalue::Discriminant(place) => {
+                let found = self.place(state, place)?;
+                self.discriminant(state, &found.loc)
+            }
+            Rvalue::Binary(name, left, right) => {
+                let left = self.operand(state, left, moved)?;
+                let right = self.operand(state, right, moved)?;
+                self.binary(state, name, &left, &right)
+            }
+            Rvalue::Unary(name, operand) => {
+                let value = self.operand(state, operand, moved)?;
+                self.unary(state, name, &value)
+            }
+            Rvalue::Nullary(name, ty) => match &**name {
+                "SizeOf" => {
+                    let generic = self.code(state)?.arguments.clone();
+                    let ty = self.substitute(ty, &generic);
+                    Ok(Val::usize(size_of(&ty)))
+                }
+                "AlignOf" => Ok(Val::usize(8)),
+                _ => Ok(Val::bool(false)),
+            },
+            Rvalue::Cast(operand, ty, kind) => {
+                let from = match operand {
+                    crate::mir::Operand::Copy(place) | crate::mir::Operand::Move(place) => {
+                        self.place(state, place)?.ty
+                    }
+                    crate::mir::Operand::Const(_) => Ty::Never,
+                };
+                let value = self.operand(state, operand, moved)?;
+                let generic = self.code(state)?.arguments.clone();
+                let ty = self.substitute(ty, &generic);
+                let from = self.substitute(&from, &generic);
+                self.cast(state, value, &from, &ty, kind)
+            }
+            Rvalue::Repeat(operand, length) => {
+                let value = self.operand(state, operand, moved)?;
+                let generic = self.code(state)?.arguments.clone();
+                let length = self.substitute(length, &generic);
+                let Ty::Const(count) = length else {
+                    return refuse(format!("an array of {length} elements: the number is not known"));
+                };
+                if count > 4096 {
+                    return refuse("an array of more than 4096 elements");
+                }
+                Ok(Val::Agg(Rc::new(Agg {
+                    ty: Ty::Array(Rc::new(Ty::Never), Rc::new(Ty::Const(count))),
+                    variant: None,
+                    fields: vec![value; count as usize],
+                })))
+            }
+            Rvalue::Array(operands) => {
+                let fields = self.operands(state, operands, moved)?;
+                let count = fields.len() as i128;
+                Ok(Val::Agg(Rc::new(Agg {
+                    ty: Ty::Array(Rc::new(Ty::Never), Rc::new(Ty::Const(count))),
+                    variant: None,
+                    fields,
+                })))
+            }
+            Rvalue::Tuple(operands) => Ok(Val::tuple(self.operands(state, operands, moved)?)),
+            Rvalue::Closure(ty, _, operands) => {
+                let generic = self.code(state)?.arguments.clone();
+                Ok(Val::Agg(Rc::new(Agg {
+                    ty: self.substitute(ty, &generic),
+                    variant: None,
+                    fields: self.operands(state, operands, moved)?,
+                })))
+            }
+            Rvalue::Aggregate(path, names, operands) => {
+                let fields = self.operands(state, operands, moved)?;
+                let generic = self.code(state)?.arguments.clone();
+                let path = self.substitute_path(path, &generic);
+                let declared = target.map(|place| self.place(state, place).map(|f| f.ty)).transpose()?;
+                let declared = declared.map(|ty| self.substitute(&ty, &generic));
+                self.aggregate(&path, names, fields, declared)
+            }
+            Rvalue::ThreadLocal(name) => refuse(format!("the thread-local static {name}")),
+        }
+    }
+
+    fn operands(&mut self, state: &State, operands: &[crate::mir::Operand], moved: &mut Vec<Loc>) -> Run<Vec<Val>> {
+        operands.iter().map(|o| self.operand(state, o, moved)).collect()
+    }
+
+    /// A struct or a variant.
+    pub fn aggregate(&mut self, path: &FnPath, names: &[Rc<str>], fields: Vec<Val>, declared: Option<Ty>) -> Run<Val> {
+        let whole = path.plain();
+        let args: Vec<Ty> = path.segments.iter().flat_map(|(_, args)| args.clone()).collect();
+        if let Some((enum_path, name)) = whole.rsplit_once("::")
+            && let Some(variants) = self.index.enums.get(enum_path)
+            && let Some(variant) = variants.iter().find(|v| *v.name == *name)
+        {
+            return Ok(Val::Agg(Rc::new(Agg {
+                ty: Ty::Adt(Rc::from(enum_path), args),
+                variant: Some(variant.discriminant as i32),
+                fields,
+            })));
+        }
+        // A union, or an enum whose definition is not seen.
+        if let Some(Ty::Adt(declared, _)) = &declared
+            && whole.rsplit_once("::").is_some_and(|(front, _)| front == &**declared)
+            && !self.index.fields.contains_key(&whole)
+        {
+            return refuse(format!("the enum {declared}, whose definition is not in the file"));
+        }
+        let known = self.index.fields.get(&whole);
+        if known.is_some_and(|known| known.len() != fields.len()) && !names.is_empty() {
+            // A union: it has the one field that was written.
+            return Ok(Val::Agg(Rc::new(Agg {
+                ty: Ty::Adt(Rc::from(whole), args),
+                variant: None,
+                fields,
+            })));
+        }
+        Ok(Val::Agg(Rc::new(Agg {
+            ty: Ty::Adt(Rc::from(whole), args),
+            variant: None,
+            fields,
+        })))
+    }
+
+    fn discriminant(&mut self, state: &State, loc: &Loc) -> Run<Val> {
+        if self.know.is_shared(loc.object) {
+            return match self.know.shape(loc).cloned() {
+                Some(Shape::Variants(_, variants)) => {
+                    let variant = self.read_tag(state, loc, &variants)?;
+                    Ok(Val::Int(i128::from(variant), IntTy::ISIZE))
+                }
+                Some(_) => Ok(Val::Int(0, IntTy::ISIZE)),
+                None => Ok(Val::Uninit),
+            };
+        }
+        match self.read(state, loc)? {
+            Val::Agg(agg) => match agg.variant {
+                Some(variant) => Ok(Val::Int(i128::from(variant), IntTy::ISIZE)),
+                None => Ok(Val::Int(0, IntTy::ISIZE)),
+            },
+            Val::Uninit => Ok(Val::Uninit),
+            _ => refuse("the variant of something that is no enum"),
+        }
+    }
+
+    /// An operation on two values.
+    pub fn binary(&mut self, state: &State, name: &str, left: &Val, right: &Val) -> Run<Val> {
+        if name == "Offset" {
+            return self.offset(state, left, right, false);
+        }
+        // Units are equal.
+        if let (Val::Agg(a), Val::Agg(b)) = (left, right) {
+            if a.fields.is_empty() && b.fields.is_empty() {
+                return Ok(Val::bool(name == "Eq"));
+            }
+            if a.fields.len() == 1 && b.fields.len() == 1 {
+                return self.binary(state, name, &a.fields[0].clone(), &b.fields[0].clone());
+            }
+        }
+        let mut codes = Vec::new();
+        let found = arith::with_pointer(name, left, right, &mut |pointer| {
+            codes.push(pointer.clone());
+            self.know.code(pointer)
+        });
+        if let Some(value) = found {
+            for pointer in codes {
+                self.escape(&pointer)?;
+            }
+            return Ok(value);
+        }
+        if name == "Cmp" {
+            return self.three_way(state, left, right);
+        }
+        match arith::operate(name, left, right) {
+            Computed::Value(value) => self.settle(state, value),
+            Computed::Pair(value, flag) => {
+                let value = self.settle(state, value)?;
+                Ok(Val::tuple(vec![value, flag]))
+            }
+            Computed::NeedsSmall(terms, value) => {
+                for term in terms {
+                    let small = palisade_lang::Expr::binary(
+                        palisade_lang::BinaryOp::GreaterEqual,
+                        term.clone(),
+                        palisade_lang::Expr::Const(0),
+                    );
+                    if !self.truth(state, &arith::simplify(&small, IntTy::BOOL))? {
+                        return Err(Need::Bound("a number of 2^63 or more is divided".to_owned()));
+                    }
+                }
+                self.settle(state, value)
+            }
+            Computed::Unknown => match (left, right) {
+                (Val::Uninit, _) | (_, Val::Uninit) => {
+                    Err(Need::Fail("memory is read that nothing was written to".to_owned()))
+                }
+                (Val::Int(..), Val::Int(0, _)) if matches!(name, "Div" | "Rem") => {
+                    Err(Need::Fail("division by zero".to_owned()))
+                }
+                _ => refuse(format!("the operation {name} on these values")),
+            },
+        }
+    }
+
+    /// Numbers that are computed go into a register, so that a loop comes back to where it was; conditions stay as they are.
+    fn settle(&mut self, state: &State, value: Val) -> Run<Val> {
+        match &value {
+            Val::Sym(term, ty) if *ty != IntTy::BOOL && !matches!(**term, palisade_lang::Expr::Atom(_)) => {
+                self.ask(state, Need::Assign((**term).clone(), *ty))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn three_way(&mut self, state: &State, left: &Val, right: &Val) -> Run<Val> {
+        let less = self.binary(state, "Lt", left, right)?;
+        let number = if self.truth(state, &less)? {
+            -1
+        } else {
+            let equal = self.binary(state, "Eq", left, right)?;
+            i32::from(!self.truth(state, &equal)?)
+        };
+        Ok(Val::Agg(Rc::new(Agg {
+            ty: Ty::Adt(Rc::from("std::cmp::Ordering"), Vec::new()),
+            variant: Some(number),
+            fields: Vec::new(),
+        })))
+    }
+
+    fn unary(&mut self, state: &State, name: &str, value: &Val) -> Run<Val> {
+        let result = match name {
+            "Not" => arith::not(value),
+            "Neg" => arith::negate(value),
+            "PtrMetadata" => match value {
+                Val::Ptr(pointer) => Some(match pointer.length {
+                    Some(length) => Val::usize(length as usize),
+                    None => Val::unit(),
+                }),
+                Val::Text(text) => Some(Val::usize(text.len())),
+                _ => None,
+            },
+            _ => None,
+        };
+        match result {
+            Some(value) => self.settle(state, value),
+            None if *value == Val::Uninit => {
+                Err(Need::Fail("memory is read that nothing was written to".to_owned()))
+            }
+            None => refuse(format!("the operation {name} on this value")),
+        }
+    }
+
+    /// `value as ty`
+    pub fn cast(&mut self, state: &State, value: Val, from: &Ty, ty: &Ty, kind: &str) -> Run<Val> {
+        if let Val::Agg(agg) = &value
+            && let (Ty::Int(int), Some(variant)) = (ty, agg.variant)
+        {
+            return Ok(Val::Int(int.wrap(i128::from(variant)), *int));
+        }
+        if kind.starts_with("IntToInt") {
+            let Ty::Int(int) = ty else {
+                return refuse(format!("a number as {ty}"));
+            };
+            if let Val::Ptr(_) = value {
+                return Ok(value);
+            }
+            return match arith::convert(&value, *int) {
+                Some(value) => self.settle(state, value),
+                None => refuse(format!("this value as {ty}")),
+            };
+        }
+        if kind.contains("Unsize") {
+            return self.unsize(state, value, from);
+        }
+        if kind.contains("Float") {
+            return Ok(Val::Text(Rc::from("a number with a fraction")));
+        }
+        if kind.starts_with("Transmute") {
+            return self.transmute(state, value, ty);
+        }
+        // Pointers stay what they are; a pointer to an array becomes one to its first element.
+        if let (Val::Ptr(pointer), Ty::Ref(old) | Ty::Ptr(old), Ty::Ref(new) | Ty::Ptr(new)) = (&value, from, ty) {
+            let slice = matches!(**new, Ty::Slice(_) | Ty::Str | Ty::Dyn(_));
+            let mut pointer = (**pointer).clone();
+            if !slice {
+                pointer.length = None;
+            }
+            if let Ty::Array(element, _) = &**old
+                && **element == **new
+            {
+                pointer.loc.path.push(Step::Index(0));
+            }
+            return Ok(Val::Ptr(Rc::new(pointer)));
+        }
+        Ok(value)
+    }
+
+    fn unsize(&mut self, state: &State, value: Val, from: &Ty) -> Run<Val> {
+        match value {
+            Val::Ptr(pointer) => {
+                let inner = match from {
+                    Ty::Ref(inner) | Ty::Ptr(inner) => (**inner).clone(),
+                    Ty::Adt(_, args) if args.len() == 1 => args[0].clone(),
+                    _ => Ty::Never,
+                };
+                let Ty::Array(_, length) = inner else {
+                    return Ok(Val::Ptr(pointer));
+                };
+                let Ty::Const(length) = *length else {
+                    return refuse("an array whose length is not known");
+                };
+                Ok(Val::Ptr(Rc::new(Pointer {
+                    loc: pointer.loc.then(Step::Index(0)),
+                    length: Some(length as u32),
+                    tag: pointer.tag,
+                })))
+            }
+            Val::Agg(agg) => {
+                let mut fields = agg.fields.clone();
+                if let Some(first) = fields.first_mut() {
+                    *first = self.unsize(state, first.clone(), from)?;
+                }
+                Ok(Val::Agg(Rc::new(Agg {
+                    ty: agg.ty.clone(),
+                    variant: agg.variant,
+                    fields,
+                })))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// The same bits as another type: wrappers come and go.
+    pub fn transmute(&mut self, state: &State, value: Val, ty: &Ty) -> Run<Val> {
+        match (value, ty) {
+            (Val::Agg(agg), Ty::Ref(_) | Ty::Ptr(_) | Ty::Int(_)) if agg.variant.is_none() && !agg.fields.is_empty() => {
+                self.transmute(state, agg.fields[0].clone(), ty)
+            }
+            (value @ Val::Agg(_), _) => Ok(value),
+            (value, Ty::Adt(path, _)) if !self.index.enums.contains_key(&**path) => {
+                match self.index.fields.get(&**path).map(Vec::len) {
+                    Some(1) => Ok(Val::Agg(Rc::new(Agg {
+                        ty: ty.clone(),
+                        variant: None,
+                        fields: vec![value],
+                    }))),
+                    _ => refuse(format!("the bits of a value as {ty}")),
+                }
+            }
+            (value, Ty::Int(int)) if !matches!(value, Val::Ptr(_)) => match arith::convert(&value, *int) {
+                Some(value) => self.settle(state, value),
+                None => refuse(format!("the bits of a value as {ty}")),
+            },
+            (value, Ty::Ref(_) | Ty::Ptr(_) | Ty::FnPtr | Ty::Int(_)) => Ok(value),
+            (_, ty) => refuse(format!("the bits of a value as {ty}")),
+        }
+    }
+
+    /// The value of a constant.
+    pub fn constant_value(&mut self, state: &State, constant: &Constant) -> Run<Val> {
+        match constant {
+            Constant::Int(value, ty) => Ok(Val::Int(*value, *ty)),
+            Constant::Unit => Ok(Val::unit()),
+            Constant::Text(text) => Ok(Val::Text(text.clone())),
+            Constant::Other(text) => {
+                if let Some(ty) = text.strip_prefix("ZeroSized: ") {
+                    return Ok(Val::Agg(Rc::new(Agg {
+                        ty: Ty::Adt(Rc::from(ty), Vec::new()),
+                        variant: None,
+                        fields: Vec::new(),
+                    })));
+                }
+                Ok(Val::Text(text.clone()))
+            }
+            Constant::Alloc(name) => {
+                let code = self.code(state)?;
+                let prefix = if code.body.path.starts_with("std::") { "std::" } else { "" };
+                let key = format!("{prefix}{name}");
+                match self.index.statics.get(key.as_str()).cloned() {
+                    Some(path) => {
+                        let loc = self.static_(&path)?;
+                        Ok(Val::pointer(loc))
+                    }
+                    None => Ok(Val::Text(name.clone())),
+                }
+            }
+            Constant::Path(path) => {
+                let generic = self.code(state)?.arguments.clone();
+                self.path_value(path, &generic)
+            }
+        }
+    }
+
+    /// The object that a static is, with its initial value.
+    pub fn static_(&mut self, path: &Rc<str>) -> Run<Loc> {
+        let object = self.know.object(super::knowledge::ObjectKey::Static(path.clone()));
+        let loc = Loc {
+            object,
+            path: Vec::new(),
+        };
+        if !self.statics.insert(object) {
+            return Ok(loc);
+        }
+        let Some(&number) = self.index.by_path.get(&**path) else {
+            return refuse(format!("the static {path}, which is not in this file"));
+        };
+        self.know.names.entry(object).or_insert_with(|| {
+            path.rsplit("::").next().unwrap_or(path).to_owned()
+        });
+        let value = self.evaluate(number, Rc::default())?;
+        let before = (self.initial, self.spawned, self.constant);
+        (self.initial, self.spawned, self.constant) = (true, false, false);
+        let mut state = State::default();
+        let written = self.write(&mut state, &loc, value);
+        (self.initial, self.spawned, self.constant) = before;
+        written?;
+        Ok(loc)
+    }
+
+    fn path_value(&mut self, path: &Rc<FnPath>, generic: &Rc<Substitution>) -> Run<Val> {
+        let path = Rc::new(self.substitute_path(path, generic));
+        let plain = path.plain();
+        if path.qualified.is_none() {
+            if let Some(constant) = self.index.constants.get(&plain)
+                && let Constant::Int(value, ty) = constant
+            {
+                return Ok(Val::Int(*value, *ty));
+            }
+            if let Some(&number) = self.index.by_path.get(&plain)
+                && self.index.bodies[number].kind == BodyKind::Constant
+            {
+                return self.evaluate(number, generic.clone());
+            }
+            if let [(name, _)] = path.segments.as_slice() {
+                if let Some((_, Ty::Const(value))) = generic.iter().find(|(p, _)| p == name) {
+                    return Ok(Val::Int(*value, IntTy::USIZE));
+                }
+                if let Some(place) = name.strip_prefix("{closure@") {
+                    let place = Rc::from(place.trim_end_matches('}'));
+                    return Ok(Val::Agg(Rc::new(Agg {
+                        ty: Ty::Closure(place, generic.clone()),
+                        variant: None,
+                        fields: Vec::new(),
+                    })));
+                }
+            }
+            if let Some((enum_path, name)) = plain.rsplit_once("::")
+                && let Some(variants) = self.index.enums.get(enum_path)
+                && let Some(variant) = variants.iter().find(|v| *v.name == *name)
+                && self.index.fields.get(&plain).is_none_or(Vec::is_empty)
+            {
+                let args = path.segments.iter().flat_map(|(_, args)| args.clone());
+                return Ok(Val::Agg(Rc::new(Agg {
+                    ty: Ty::Adt(Rc::from(enum_path), args.collect()),
+                    variant: Some(variant.discriminant as i32),
+                    fields: Vec::new(),
+                })));
+            }
+            if self.index.fields.get(&plain).is_some_and(Vec::is_empty) {
+                return self.aggregate(&path, &[], Vec::new(), None);
+            }
+        }
+        // Constants of types and traits.
+        if let Some((number, generic)) = self.function(&path, &[])
+            && self.index.bodies[number].kind == BodyKind::Constant
+        {
+            return self.evaluate(number, Rc::new(generic));
+        }
+        if let Some(value) = self.function_constant(&path) {
+            return Ok(value);
+        }
+        Ok(Val::Fn(path, generic.clone()))
+    }
+
+    /// A constant of an impl that is printed as one value.
+    fn function_constant(&self, path: &FnPath) -> Option<Val> {
+        let name = path.name();
+        let suffix = format!(">::{name}");
+        let mut found = self.index.constants.iter().filter(|(p, _)| p.ends_with(&suffix));
+        let (_, constant) = found.next()?;
+        if found.next().is_some() {
+            return None;
+        }
+        match constant {
+            Constant::Int(value, ty) => Some(Val::Int(*value, *ty)),
+            _ => None,
+        }
+    }
+
+    /// Computes a constant, a static's initial value or a promoted constant.
+    pub fn evaluate(&mut self, number: usize, generic: Rc<Substitution>) -> Run<Val> {
+        let key = (number as u32, generic.clone());
+        if let Some(value) = self.evaluated.get(&key) {
+            return Ok(value.clone());
+        }
+        let before = (self.thread, self.constant, self.initial, self.position);
+        (self.thread, self.constant, self.initial) = (u32::MAX, true, false);
+        let mut state = State::default();
+        let result = self
+            .push(&mut state, number, generic, Vec::new(), None, &SourceSpan::default())
+            .and_then(|()| self.run_constant(&mut state));
+        (self.thread, self.constant, self.initial, self.position) = before;
+        let value = result?;
+        self.evaluated.insert(key, value.clone());
+        Ok(value)
+    }
+
+    fn run_constant(&mut self, state: &mut State) -> Run<Val> {
+        for _ in 0..MAX_CONSTANT_STEPS {
+            let returns = state.frames.len() == 1
+                && matches!(&*state.frames[0], Frame::Code(Code { body, block, statement, .. })
+                    if body.blocks.get(*block as usize).is_some_and(|b| {
+                        b.statements.len() == *statement as usize
+                            && matches!(b.terminator, Some((crate::mir::Terminator::Return, _)))
+                    }));
+            if returns {
+                let result = self.local(state, 0)?;
+                let value = self.read(state, &result)?;
+                return self.keep(state, value);
+            }
+            self.step(state)?;
+        }
+        refuse("a constant that takes too long to compute")
+    }
+
+    /// What a constant points to becomes a constant, too.
+    fn keep(&mut self, state: &State, value: Val) -> Run<Val> {
+        match value {
+            Val::Ptr(pointer) => {
+                let loc = &pointer.loc;
+                if self.know.is_shared(loc.object) || !matches!(self.know.key(loc.object), super::knowledge::ObjectKey::Local(..) | super::knowledge::ObjectKey::Heap(..)) {
+                    return Ok(Val::Ptr(pointer));
+                }
+                let root = Loc { object: loc.object, path: Vec::new() };
+                let inner = self.read(state, &root)?;
+                let inner = self.keep(state, inner)?;
+                let object = self.know.constant(inner);
+                Ok(Val::Ptr(Rc::new(Pointer {
+                    loc: Loc { object, path: loc.path.clone() },
+                    length: pointer.length,
+                    tag: pointer.tag,
+                })))
+            }
+            Val::Agg(agg) => {
+                let fields: Run<Vec<Val>> = agg.fields.iter().map(|f| self.keep(state, f.clone())).collect();
+                Ok(Val::Agg(Rc::new(Agg {
+                    ty: agg.ty.clone(),
+                    variant: agg.variant,
+                    fields: fields?,
+                })))
+            }
+            value => Ok(value),
+        }
+    }
+}
+
+/// How large a type is: only whether it is nothing is ever asked in earnest.
+fn size_of(ty: &Ty) -> usize {
+    match ty {
+        Ty::Tuple(tys) if tys.is_empty() => 0,
+        Ty::Int(int) => usize::from(int.bits).div_ceil(8),
+        Ty::FnDef(_) => 0,
+        _ => 8,
+    }
+}
