@@ -390,6 +390,10 @@ pub struct ReadingArgs {
     /// The function with which a C program begins, instead of `main`.
     #[arg(long, value_name = "FN")]
     pub entry: Option<String>,
+
+    /// Of a Rust file, this function with `#[test]`.
+    #[arg(long, value_name = "NAME")]
+    pub test: Option<String>,
 }
 
 /// How the answer is searched for.
@@ -600,6 +604,8 @@ pub enum LanguageName {
     Litmus,
     /// C11.
     C,
+    /// Rust, by way of the Rust compiler.
+    Rust,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -683,6 +689,7 @@ impl From<LanguageName> for Language {
             LanguageName::Tpl => Language::Tpl,
             LanguageName::Litmus => Language::Litmus,
             LanguageName::C => Language::C,
+            LanguageName::Rust => Language::Rust,
         }
     }
 }

@@ -76,7 +76,7 @@ fn is_hidden(name: &std::ffi::OsStr) -> bool {
 /// In a tree, a `.txt` counts only if it looks like an automaton: most texts are none.
 fn is_program(path: &Path) -> bool {
     match path.extension().and_then(|e| e.to_str()) {
-        Some("pal" | "trencher" | "tpl" | "litmus" | "c") => true,
+        Some("pal" | "trencher" | "tpl" | "litmus" | "c" | "rs") => true,
         Some("txt") => read_text(path)
             .is_ok_and(|text| guess_language(&Source::new("", text)) == Language::Trencher),
         _ => false,
@@ -109,6 +109,10 @@ pub fn read(path: &Path, reading: &ReadingArgs) -> Result<Input, Failure> {
         domain: reading.domain,
     };
     let source = source(name, text, options.language);
+    let language = options.language.unwrap_or_else(|| guess_language(&source));
+    if language == Language::Rust {
+        return read_rust(path, source, reading);
+    }
     match palisade_lang::parse(&source, &options) {
         Ok(parsed) => Ok(Input {
             program: parsed.program,
@@ -157,6 +161,37 @@ fn read_c(name: &str, text: &str, reading: &ReadingArgs) -> Result<Input, Failur
             warnings: parsed.warnings,
         }),
         Err((source, diagnostics)) => Err(Failure::Text(source, diagnostics)),
+    }
+}
+
+/// Reads a Rust file by way of the user's compiler.
+fn read_rust(path: &Path, source: Source, reading: &ReadingArgs) -> Result<Input, Failure> {
+    if is_stdin(path) {
+        let why = "Rust cannot be read from standard input: the compiler needs a file";
+        return Err(Failure::Message(why.to_owned()));
+    }
+    let options = palisade_rust::Options {
+        test: reading.test.clone(),
+        ..palisade_rust::Options::default()
+    };
+    match palisade_rust::load(path, &source, &options) {
+        Ok(mut loaded) if loaded.programs.len() == 1 => Ok(Input {
+            program: loaded.programs.remove(0).1,
+            warnings: loaded.warnings,
+        }),
+        Ok(loaded) => {
+            let names: Vec<&str> = loaded
+                .programs
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect();
+            let why = format!(
+                "there are several tests; choose one with --test: {}",
+                names.join(", ")
+            );
+            Err(Failure::Message(why))
+        }
+        Err(diagnostics) => Err(Failure::Text(source, diagnostics)),
     }
 }
 

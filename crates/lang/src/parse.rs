@@ -42,6 +42,10 @@ pub fn parse(source: &Source, options: &ParseOptions) -> Result<Parsed, Vec<Diag
             crate::source::Span::default(),
             "a C program may include other files, and is not read as a text alone",
         )]),
+        Language::Rust => Err(vec![Diagnostic::error(
+            crate::source::Span::default(),
+            "Rust is read by the compiler, which needs a file: it cannot be read from here",
+        )]),
     }?;
     let nothing_runs = |thread: &Thread| thread.copies == Copies::Fixed(0);
     match parsed.program.threads.iter().all(nothing_runs) {
@@ -68,6 +72,7 @@ pub fn guess_language(source: &Source) -> Language {
         Some("tpl") => Language::Tpl,
         Some("litmus") => Language::Litmus,
         Some("c") => Language::C,
+        Some("rs") => Language::Rust,
         _ => guess_by_contents(source.text()),
     }
 }

@@ -54,6 +54,8 @@ pub enum Language {
     Litmus,
     /// C11, which `palisade-c` reads.
     C,
+    /// Rust, which has a front end of its own: see `palisade-rust`.
+    Rust,
 }
 
 /// A concurrent program.

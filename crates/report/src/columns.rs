@@ -99,7 +99,7 @@ pub(crate) fn one_line(text: &str, language: Language) -> String {
     let line = text.lines().next().unwrap_or("");
     let comment = match language {
         Language::Trencher => "#",
-        Language::Pal | Language::Tpl | Language::Litmus | Language::C => "//",
+        Language::Pal | Language::Tpl | Language::Litmus | Language::C | Language::Rust => "//",
     };
     let line = harmless(line.split(comment).next().unwrap_or("").trim());
     if language == Language::Trencher {

@@ -52,8 +52,17 @@ pub fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, CompileError> 
     let mut command = Command::new(&compiler.rustc);
     command
         .args(["--emit=mir", "-Zmir-include-spans=on", "-Zmir-opt-level=0"])
-        .args(["-Cdebug-assertions=off", "-Ztrim-diagnostic-paths=no", "--cap-lints=allow"])
-        .args(["--edition", &compiler.edition, "--error-format=short", "--crate-name=palisade_input"])
+        .args([
+            "-Cdebug-assertions=off",
+            "-Ztrim-diagnostic-paths=no",
+            "--cap-lints=allow",
+        ])
+        .args([
+            "--edition",
+            &compiler.edition,
+            "--error-format=short",
+            "--crate-name=palisade_input",
+        ])
         .args(if compiler.test { &["--test"][..] } else { &[] })
         .args(&compiler.arguments)
         .arg("-o")
@@ -99,6 +108,9 @@ pub fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, CompileError> 
 
 /// The compiler's version, as it gives it.
 pub fn version(compiler: &Compiler) -> Option<String> {
-    let output = Command::new(&compiler.rustc).arg("--version").output().ok()?;
+    let output = Command::new(&compiler.rustc)
+        .arg("--version")
+        .output()
+        .ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

@@ -83,7 +83,8 @@ impl Index {
     ) -> Result<(), Unreadable> {
         self.add_file(root, text, prefix.trim_end_matches("::"), 0)?;
         for (alloc, path) in unit.statics {
-            self.statics.insert(Rc::from(format!("{prefix}{alloc}")), path);
+            self.statics
+                .insert(Rc::from(format!("{prefix}{alloc}")), path);
         }
         self.constants.extend(unit.constants);
         for body in unit.bodies {
@@ -279,10 +280,13 @@ impl Reader<'_> {
     }
 
     fn add_fields(&mut self, path: String, fields: &syn::Fields) {
-        let names = fields.iter().enumerate().map(|(at, field)| match &field.ident {
-            Some(ident) => Rc::from(ident.to_string()),
-            None => Rc::from(at.to_string()),
-        });
+        let names = fields
+            .iter()
+            .enumerate()
+            .map(|(at, field)| match &field.ident {
+                Some(ident) => Rc::from(ident.to_string()),
+                None => Rc::from(at.to_string()),
+            });
         self.index.fields.insert(path, names.collect());
     }
 
@@ -382,7 +386,9 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
         let name = item.ident.to_string();
-        self.index.generics.insert(self.path_to(&name), generics_of(&item.generics));
+        self.index
+            .generics
+            .insert(self.path_to(&name), generics_of(&item.generics));
         self.inside(&name, |r| syn::visit::visit_item_trait(r, item));
     }
 

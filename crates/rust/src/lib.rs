@@ -47,10 +47,16 @@ pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, V
     let unit = unit_of(path, &compiler, "")?;
     let mut index = Index::default();
     models::add(&mut index, &options.compiler)?;
-    index
-        .add(path, text, unit, "")
-        .map_err(|e| vec![Diagnostic::error(Span::default(), format!("{}: {}", e.file.display(), e.message))])?;
-    let others = index.files.iter().filter(|(file, _)| file != path && !models::is_model(file));
+    index.add(path, text, unit, "").map_err(|e| {
+        vec![Diagnostic::error(
+            Span::default(),
+            format!("{}: {}", e.file.display(), e.message),
+        )]
+    })?;
+    let others = index
+        .files
+        .iter()
+        .filter(|(file, _)| file != path && !models::is_model(file));
     let others: Vec<(String, String)> = others
         .map(|(file, text)| (file.to_string_lossy().into_owned(), text.to_string()))
         .collect();
@@ -86,7 +92,9 @@ pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, V
 
 fn has_main(text: &str) -> bool {
     syn::parse_file(text).is_ok_and(|file| {
-        file.items.iter().any(|item| matches!(item, syn::Item::Fn(f) if f.sig.ident == "main"))
+        file.items
+            .iter()
+            .any(|item| matches!(item, syn::Item::Fn(f) if f.sig.ident == "main"))
     })
 }
 
@@ -99,7 +107,11 @@ fn roots(index: &Index, options: &Options) -> Result<Vec<(String, usize)>, Vec<D
         .collect();
     if let Some(wanted) = &options.test {
         let matches = |name: &str| name == wanted || name.ends_with(&format!("::{wanted}"));
-        let found: Vec<_> = tests.iter().filter(|(name, _)| matches(name)).cloned().collect();
+        let found: Vec<_> = tests
+            .iter()
+            .filter(|(name, _)| matches(name))
+            .cloned()
+            .collect();
         if !found.is_empty() {
             return Ok(found);
         }
@@ -119,29 +131,43 @@ fn roots(index: &Index, options: &Options) -> Result<Vec<(String, usize)>, Vec<D
     }
     if tests.is_empty() {
         return Err(vec![
-            Diagnostic::error(Span::default(), "nothing to begin with: there is no `fn main` and no `#[test]`")
-                .help("write a `fn main` or a `#[test]` function that starts threads"),
+            Diagnostic::error(
+                Span::default(),
+                "nothing to begin with: there is no `fn main` and no `#[test]`",
+            )
+            .help("write a `fn main` or a `#[test]` function that starts threads"),
         ]);
     }
     Ok(tests)
 }
 
-pub(crate) fn unit_of(path: &Path, compiler: &Compiler, prefix: &str) -> Result<mir::Unit, Vec<Diagnostic>> {
-    let error = |message: String, help: &str| vec![Diagnostic::error(Span::default(), message).help(help)];
+pub(crate) fn unit_of(
+    path: &Path,
+    compiler: &Compiler,
+    prefix: &str,
+) -> Result<mir::Unit, Vec<Diagnostic>> {
+    let error =
+        |message: String, help: &str| vec![Diagnostic::error(Span::default(), message).help(help)];
     let text = compile::mir_of(path, compiler).map_err(|e| match e {
         CompileError::Absent(why) => error(
             format!("the Rust compiler cannot be run: {why}"),
             "install Rust, or say with RUSTC where the compiler is",
         ),
         CompileError::Refused(said) => error(
-            format!("the Rust compiler does not accept it: {}", said.lines().next().unwrap_or("").trim()),
+            format!(
+                "the Rust compiler does not accept it: {}",
+                said.lines().next().unwrap_or("").trim()
+            ),
             "cargo check shows everything that is wrong",
         ),
         CompileError::Slow(limit) => error(
             format!("the Rust compiler takes longer than {} s", limit.as_secs()),
             "check a smaller file",
         ),
-        CompileError::Scratch(why) => error(format!("no scratch directory can be used: {why}"), "set TMPDIR to one"),
+        CompileError::Scratch(why) => error(
+            format!("no scratch directory can be used: {why}"),
+            "set TMPDIR to one",
+        ),
     })?;
     mir::parse(&text, prefix).map_err(|unknown| {
         let version = compile::version(compiler).unwrap_or_default();

@@ -40,7 +40,12 @@ pub fn text() -> String {
 
 /// Adds the models to what is known.
 pub fn add(index: &mut Index, compiler: &Compiler) -> Result<(), Vec<Diagnostic>> {
-    let broken = |why: String| vec![Diagnostic::error(Span::default(), format!("the models of the standard library cannot be used: {why}"))];
+    let broken = |why: String| {
+        vec![Diagnostic::error(
+            Span::default(),
+            format!("the models of the standard library cannot be used: {why}"),
+        )]
+    };
     let scratch = tempfile::tempdir().map_err(|e| broken(e.to_string()))?;
     let path = scratch.path().join(FILE);
     let text = text();
@@ -48,7 +53,10 @@ pub fn add(index: &mut Index, compiler: &Compiler) -> Result<(), Vec<Diagnostic>
     let compiler = Compiler {
         test: false,
         edition: "2021".to_owned(),
-        arguments: vec!["--crate-type=lib".to_owned(), format!("--remap-path-prefix={}/=", scratch.path().display())],
+        arguments: vec![
+            "--crate-type=lib".to_owned(),
+            format!("--remap-path-prefix={}/=", scratch.path().display()),
+        ],
         ..compiler.clone()
     };
     let unit = crate::unit_of(&path, &compiler, "std::")?;

@@ -10,7 +10,8 @@ use crate::run::value::{Loc, Step, Val};
 use palisade_lang::program::Bound;
 use palisade_lang::{
     Address, Copies, CopyNaming, Domain, Expr, Label, LabelId, Language, Location, LocationId, Op,
-    Order, Point, PointId, Program, Register, RegisterId, Source, Span, Thread, ThreadId, Transition,
+    Order, Point, PointId, Program, Register, RegisterId, Source, Span, Thread, ThreadId,
+    Transition,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -45,23 +46,38 @@ impl<'a> Places<'a> {
         };
         let from = offset(span.start)?;
         let to = offset(span.end)?;
-        Some(Span::new(start as usize + from, start as usize + to.max(from)))
+        Some(Span::new(
+            start as usize + from,
+            start as usize + to.max(from),
+        ))
     }
 
     /// The innermost place that is the user's.
     pub fn innermost(&self, spans: &[SourceSpan]) -> Span {
-        spans.iter().find_map(|span| self.find(span)).unwrap_or_default()
+        spans
+            .iter()
+            .find_map(|span| self.find(span))
+            .unwrap_or_default()
     }
 }
 
 /// The program of an execution.
-pub fn program(execution: &Execution<'_>, source: &Source, places: &Places<'_>, name: &str) -> Program {
+pub fn program(
+    execution: &Execution<'_>,
+    source: &Source,
+    places: &Places<'_>,
+    name: &str,
+) -> Program {
     let machine = &execution.machine;
     let mut plain: BTreeMap<Loc, bool> = BTreeMap::new();
     for edge in execution.automata.iter().flat_map(|a| &a.edges) {
         let (cell, order) = match &edge.instruction {
-            Instruction::Load(_, cell, order) | Instruction::Store(cell, _, order) => (cell, *order),
-            Instruction::Rmw(_, cell, _, order) | Instruction::Wait(cell, _, _, order) => (cell, *order),
+            Instruction::Load(_, cell, order) | Instruction::Store(cell, _, order) => {
+                (cell, *order)
+            }
+            Instruction::Rmw(_, cell, _, order) | Instruction::Wait(cell, _, _, order) => {
+                (cell, *order)
+            }
             _ => continue,
         };
         *plain.entry(cell.clone()).or_insert(true) &= order == Order::NonAtomic;
@@ -130,7 +146,9 @@ fn thread_name(machine: &Machine<'_>, thread: u32) -> String {
     match thread {
         0 => "main".to_owned(),
         _ => {
-            let closure = machine.know.threads[thread as usize].as_ref().map(|key| &key.closure);
+            let closure = machine.know.threads[thread as usize]
+                .as_ref()
+                .map(|key| &key.closure);
             // The user's closure is in the model's: the line where it stands says which thread it is.
             let mut line = None;
             if let Some(value) = closure {
@@ -283,11 +301,23 @@ impl Names {
                 name.map_or_else(|| format!("_{local}"), |name| name.to_string())
             }
             ObjectKey::Static(path) => path.rsplit("::").next().unwrap_or(path).to_owned(),
-            ObjectKey::Heap(..) | ObjectKey::Constant(_) => {
-                machine.know.names.get(&object).cloned().unwrap_or_else(|| "memory".to_owned())
-            }
+            ObjectKey::Heap(..) | ObjectKey::Constant(_) => machine
+                .know
+                .names
+                .get(&object)
+                .cloned()
+                .unwrap_or_else(|| "memory".to_owned()),
         };
-        let base: String = base.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
+        let base: String = base
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || c == '_' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .collect();
         let mut name = base.clone();
         let mut number = 1;
         while !self.bases.insert(name.clone()) {
@@ -323,7 +353,9 @@ impl Names {
                         Some(Ty::Adt(path, _)) => machine.index.fields.get(&**path),
                         _ => None,
                     };
-                    let text = known.and_then(|names| names.get(field)).map(|n| n.to_string());
+                    let text = known
+                        .and_then(|names| names.get(field))
+                        .map(|n| n.to_string());
                     if variant.take().is_none() && !inner {
                         let text = text.unwrap_or_else(|| field.to_string());
                         name.push_str(&format!("_{text}"));

@@ -208,7 +208,9 @@ fn read_debug(cursor: &mut Cursor<'_>, body: &mut Body) {
 
 fn split_span(line: &str) -> (&str, SourceSpan) {
     let Some(at) = line.rfind("// scope ") else {
-        let end = line.rfind("// in scope").or_else(|| line.rfind("// return place"));
+        let end = line
+            .rfind("// in scope")
+            .or_else(|| line.rfind("// return place"));
         return (&line[..end.unwrap_or(line.len())], SourceSpan::default());
     };
     let place = line[at..].split_once(" at ").map_or("", |(_, place)| place);
@@ -217,8 +219,19 @@ fn split_span(line: &str) -> (&str, SourceSpan) {
 
 fn is_terminator(code: &str) -> bool {
     const WORDS: [&str; 13] = [
-        "goto ", "switchInt(", "return;", "unreachable;", "resume;", "terminate(", "abort;", "drop(",
-        "assert(", "falseEdge ", "falseUnwind ", "asm!(", "tailcall ",
+        "goto ",
+        "switchInt(",
+        "return;",
+        "unreachable;",
+        "resume;",
+        "terminate(",
+        "abort;",
+        "drop(",
+        "assert(",
+        "falseEdge ",
+        "falseUnwind ",
+        "asm!(",
+        "tailcall ",
     ];
     WORDS.iter().any(|word| code.starts_with(word))
         || code.contains(") -> [return")
@@ -315,7 +328,12 @@ impl Cursor<'_> {
         if self.eat("const ") {
             return Ok(Operand::Const(self.constant()?));
         }
-        if self.peek("(") || self.rest.strip_prefix('_').is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit())) {
+        if self.peek("(")
+            || self
+                .rest
+                .strip_prefix('_')
+                .is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()))
+        {
             return Ok(Operand::Copy(self.place()?));
         }
         // A function as an argument is printed as its path alone.
@@ -343,7 +361,13 @@ impl Cursor<'_> {
             let text = self.text('\'')?;
             let unescaped = unescape(&text);
             let code = unescaped.chars().next().map_or(0, |c| c as i128);
-            return Ok(Constant::Int(code, IntTy { bits: 32, signed: false }));
+            return Ok(Constant::Int(
+                code,
+                IntTy {
+                    bits: 32,
+                    signed: false,
+                },
+            ));
         }
         let digit = self.rest.trim_start_matches('-').as_bytes().first();
         if digit.is_some_and(u8::is_ascii_digit) {
@@ -357,7 +381,9 @@ impl Cursor<'_> {
                 }
             }
             // A number with a fraction.
-            let end = before.find([',', ')', ';', ' ', ']']).unwrap_or(before.len());
+            let end = before
+                .find([',', ')', ';', ' ', ']'])
+                .unwrap_or(before.len());
             self.rest = &before[end..];
             return Ok(Constant::Other(Rc::from(&before[..end])));
         }
@@ -472,8 +498,17 @@ impl Cursor<'_> {
             }
         }
         const NOTHING: [&str; 11] = [
-            "nop", "ConstEvalCounter", "FakeRead(", "PlaceMention(", "AscribeUserType(", "Retag",
-            "Coverage", "BackwardIncompatibleDropHint", "assume(", "backward incompatible drop", "Deinit(",
+            "nop",
+            "ConstEvalCounter",
+            "FakeRead(",
+            "PlaceMention(",
+            "AscribeUserType(",
+            "Retag",
+            "Coverage",
+            "BackwardIncompatibleDropHint",
+            "assume(",
+            "backward incompatible drop",
+            "Deinit(",
         ];
         if NOTHING.iter().any(|word| self.peek(word)) {
             return Ok(Statement::Nop);
@@ -508,7 +543,14 @@ impl Cursor<'_> {
             let name = name.trim().trim_start_matches("mut ");
             return Ok(Rvalue::ThreadLocal(Rc::from(self.absolute(name))));
         }
-        for lead in ["&raw const ", "&raw mut ", "&mut ", "&fake shallow ", "&fake ", "&"] {
+        for lead in [
+            "&raw const ",
+            "&raw mut ",
+            "&mut ",
+            "&fake shallow ",
+            "&fake ",
+            "&",
+        ] {
             if self.eat(lead) {
                 if self.lifetime() {
                     self.spaces();
@@ -547,8 +589,9 @@ impl Cursor<'_> {
                 let end = self.rest.rfind(']').unwrap_or(self.rest.len());
                 let (length, rest) = self.rest.split_at(end);
                 self.rest = rest;
-                let length = Cursor::new(length.trim_start_matches("const "), self.line, self.prefix)
-                    .length()?;
+                let length =
+                    Cursor::new(length.trim_start_matches("const "), self.line, self.prefix)
+                        .length()?;
                 self.expect("]")?;
                 return Ok(Rvalue::Repeat(first, length));
             }
@@ -579,7 +622,10 @@ impl Cursor<'_> {
         let before = self.rest;
         let word = self.word();
         if is_operator(word) && self.eat("(") {
-            if matches!(word, "SizeOf" | "AlignOf" | "OffsetOf" | "UbChecks" | "ContractChecks" | "RuntimeChecks") {
+            if matches!(
+                word,
+                "SizeOf" | "AlignOf" | "OffsetOf" | "UbChecks" | "ContractChecks" | "RuntimeChecks"
+            ) {
                 let end = self.rest.rfind(')').unwrap_or(self.rest.len());
                 let (text, rest) = self.rest.split_at(end);
                 self.rest = rest;
@@ -642,7 +688,10 @@ impl Cursor<'_> {
     }
 
     fn terminator(&mut self) -> Read<Terminator> {
-        if self.eat("goto -> ") || self.eat("falseEdge -> [real: ") || self.eat("falseUnwind -> [real: ") {
+        if self.eat("goto -> ")
+            || self.eat("falseEdge -> [real: ")
+            || self.eat("falseUnwind -> [real: ")
+        {
             return Ok(Terminator::Goto(self.block()?));
         }
         if self.eat("return;") {
@@ -720,11 +769,44 @@ impl Cursor<'_> {
 
 fn is_operator(word: &str) -> bool {
     const OPERATORS: [&str; 38] = [
-        "Add", "Sub", "Mul", "Div", "Rem", "BitXor", "BitAnd", "BitOr", "Shl", "Shr", "Eq", "Lt",
-        "Le", "Ne", "Ge", "Gt", "Cmp", "Offset", "AddUnchecked", "SubUnchecked", "MulUnchecked",
-        "ShlUnchecked", "ShrUnchecked", "AddWithOverflow", "SubWithOverflow", "MulWithOverflow",
-        "Not", "Neg", "PtrMetadata", "SizeOf", "AlignOf", "OffsetOf", "UbChecks", "ContractChecks",
-        "CheckedAdd", "CheckedSub", "CheckedMul", "RuntimeChecks",
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
+        "Rem",
+        "BitXor",
+        "BitAnd",
+        "BitOr",
+        "Shl",
+        "Shr",
+        "Eq",
+        "Lt",
+        "Le",
+        "Ne",
+        "Ge",
+        "Gt",
+        "Cmp",
+        "Offset",
+        "AddUnchecked",
+        "SubUnchecked",
+        "MulUnchecked",
+        "ShlUnchecked",
+        "ShrUnchecked",
+        "AddWithOverflow",
+        "SubWithOverflow",
+        "MulWithOverflow",
+        "Not",
+        "Neg",
+        "PtrMetadata",
+        "SizeOf",
+        "AlignOf",
+        "OffsetOf",
+        "UbChecks",
+        "ContractChecks",
+        "CheckedAdd",
+        "CheckedSub",
+        "CheckedMul",
+        "RuntimeChecks",
     ];
     OPERATORS.contains(&word)
 }
@@ -741,17 +823,80 @@ fn unescape(text: &str) -> String {
 
 /// Names that constants of primitive types are printed with.
 const LIMITS: &[(&str, i128, IntTy)] = &[
-    ("u8::MAX", u8::MAX as i128, IntTy { bits: 8, signed: false }),
-    ("u16::MAX", u16::MAX as i128, IntTy { bits: 16, signed: false }),
-    ("u32::MAX", u32::MAX as i128, IntTy { bits: 32, signed: false }),
+    (
+        "u8::MAX",
+        u8::MAX as i128,
+        IntTy {
+            bits: 8,
+            signed: false,
+        },
+    ),
+    (
+        "u16::MAX",
+        u16::MAX as i128,
+        IntTy {
+            bits: 16,
+            signed: false,
+        },
+    ),
+    (
+        "u32::MAX",
+        u32::MAX as i128,
+        IntTy {
+            bits: 32,
+            signed: false,
+        },
+    ),
     ("u64::MAX", u64::MAX as i128, IntTy::USIZE),
     ("usize::MAX", u64::MAX as i128, IntTy::USIZE),
-    ("i8::MAX", i8::MAX as i128, IntTy { bits: 8, signed: true }),
-    ("i8::MIN", i8::MIN as i128, IntTy { bits: 8, signed: true }),
-    ("i16::MAX", i16::MAX as i128, IntTy { bits: 16, signed: true }),
-    ("i16::MIN", i16::MIN as i128, IntTy { bits: 16, signed: true }),
-    ("i32::MAX", i32::MAX as i128, IntTy { bits: 32, signed: true }),
-    ("i32::MIN", i32::MIN as i128, IntTy { bits: 32, signed: true }),
+    (
+        "i8::MAX",
+        i8::MAX as i128,
+        IntTy {
+            bits: 8,
+            signed: true,
+        },
+    ),
+    (
+        "i8::MIN",
+        i8::MIN as i128,
+        IntTy {
+            bits: 8,
+            signed: true,
+        },
+    ),
+    (
+        "i16::MAX",
+        i16::MAX as i128,
+        IntTy {
+            bits: 16,
+            signed: true,
+        },
+    ),
+    (
+        "i16::MIN",
+        i16::MIN as i128,
+        IntTy {
+            bits: 16,
+            signed: true,
+        },
+    ),
+    (
+        "i32::MAX",
+        i32::MAX as i128,
+        IntTy {
+            bits: 32,
+            signed: true,
+        },
+    ),
+    (
+        "i32::MIN",
+        i32::MIN as i128,
+        IntTy {
+            bits: 32,
+            signed: true,
+        },
+    ),
     ("i64::MAX", i64::MAX as i128, IntTy::ISIZE),
     ("i64::MIN", i64::MIN as i128, IntTy::ISIZE),
     ("isize::MAX", i64::MAX as i128, IntTy::ISIZE),

@@ -65,11 +65,20 @@ pub struct IntTy {
 
 impl IntTy {
     /// `bool`
-    pub const BOOL: IntTy = IntTy { bits: 1, signed: false };
+    pub const BOOL: IntTy = IntTy {
+        bits: 1,
+        signed: false,
+    };
     /// `usize`
-    pub const USIZE: IntTy = IntTy { bits: 64, signed: false };
+    pub const USIZE: IntTy = IntTy {
+        bits: 64,
+        signed: false,
+    };
     /// `isize`
-    pub const ISIZE: IntTy = IntTy { bits: 64, signed: true };
+    pub const ISIZE: IntTy = IntTy {
+        bits: 64,
+        signed: true,
+    };
 
     /// The value of this type with the same low bits.
     pub fn wrap(self, value: i128) -> i128 {
@@ -78,7 +87,11 @@ impl IntTy {
         }
         let size = 1i128 << self.bits;
         let low = value.rem_euclid(size);
-        if self.signed && low >= size / 2 { low - size } else { low }
+        if self.signed && low >= size / 2 {
+            low - size
+        } else {
+            low
+        }
     }
 }
 
@@ -323,7 +336,11 @@ pub struct Unknown {
 
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {} of the MIR: expected {} at `{}`", self.line, self.expected, self.text)
+        write!(
+            f,
+            "line {} of the MIR: expected {} at `{}`",
+            self.line, self.expected, self.text
+        )
     }
 }
 

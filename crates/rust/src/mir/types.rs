@@ -264,7 +264,11 @@ impl<'a> Cursor<'a> {
             self.rest = &self.rest[1..];
             let ty = self.ty()?;
             self.spaces();
-            let trait_ = if self.eat("as ") { Some(self.ty()?) } else { None };
+            let trait_ = if self.eat("as ") {
+                Some(self.ty()?)
+            } else {
+                None
+            };
             self.spaces();
             self.expect(">")?;
             self.expect("::")?;
@@ -315,7 +319,12 @@ impl<'a> Cursor<'a> {
                     }
                 }
             }
-            if self.peek("<") && path.segments.last().is_some_and(|(n, _)| !n.starts_with('{')) {
+            if self.peek("<")
+                && path
+                    .segments
+                    .last()
+                    .is_some_and(|(n, _)| !n.starts_with('{'))
+            {
                 self.rest = &self.rest[1..];
                 let args = self.generic_arguments()?;
                 if let Some((_, last)) = path.segments.last_mut() {

@@ -151,12 +151,18 @@ pub fn operate(name: &str, left: &Val, right: &Val) -> Computed {
             return Computed::Value(simplify(&shifted, ty));
         }
         "Div" | "Rem" => {
-            let op = if base == "Div" { BinaryOp::Divide } else { BinaryOp::Remainder };
+            let op = if base == "Div" {
+                BinaryOp::Divide
+            } else {
+                BinaryOp::Remainder
+            };
             let value = simplify(&wrap(binary(op, a.clone(), b.clone()), ty), ty);
             if ty.signed || ty.bits < 64 {
                 return Computed::Value(value);
             }
-            let terms = [a, b].into_iter().filter(|t| !matches!(t, Expr::Const(0..)));
+            let terms = [a, b]
+                .into_iter()
+                .filter(|t| !matches!(t, Expr::Const(0..)));
             return Computed::NeedsSmall(terms.collect(), value);
         }
         _ => return Computed::Unknown,
@@ -270,16 +276,26 @@ pub fn convert(value: &Val, to: IntTy) -> Option<Val> {
 }
 
 /// Operations on the low bits of a pointer, and comparisons of pointers.
-pub fn with_pointer(name: &str, left: &Val, right: &Val, code: &mut dyn FnMut(&Pointer) -> i64) -> Option<Val> {
+pub fn with_pointer(
+    name: &str,
+    left: &Val,
+    right: &Val,
+    code: &mut dyn FnMut(&Pointer) -> i64,
+) -> Option<Val> {
     match (name, left, right) {
-        ("Eq" | "Ne", Val::Ptr(a), Val::Ptr(b)) => {
-            Some(Val::bool((a.loc == b.loc && a.tag == b.tag) == (name == "Eq")))
-        }
+        ("Eq" | "Ne", Val::Ptr(a), Val::Ptr(b)) => Some(Val::bool(
+            (a.loc == b.loc && a.tag == b.tag) == (name == "Eq"),
+        )),
         ("Eq" | "Ne", Val::Ptr(_), Val::Int(..)) | ("Eq" | "Ne", Val::Int(..), Val::Ptr(_)) => {
             Some(Val::bool(name == "Ne"))
         }
-        ("Eq" | "Ne", Val::Ptr(p), Val::Sym(term, _)) | ("Eq" | "Ne", Val::Sym(term, _), Val::Ptr(p)) => {
-            let op = if name == "Eq" { BinaryOp::Equal } else { BinaryOp::NotEqual };
+        ("Eq" | "Ne", Val::Ptr(p), Val::Sym(term, _))
+        | ("Eq" | "Ne", Val::Sym(term, _), Val::Ptr(p)) => {
+            let op = if name == "Eq" {
+                BinaryOp::Equal
+            } else {
+                BinaryOp::NotEqual
+            };
             let other = Expr::Const(code(p));
             Some(simplify(&binary(op, (**term).clone(), other), IntTy::BOOL))
         }
@@ -289,11 +305,17 @@ pub fn with_pointer(name: &str, left: &Val, right: &Val, code: &mut dyn FnMut(&P
                 "BitXor" => p.tag ^ *bits as u8,
                 _ => p.tag + *bits as u8,
             };
-            Some(Val::Ptr(Rc::new(Pointer { tag, ..(**p).clone() })))
+            Some(Val::Ptr(Rc::new(Pointer {
+                tag,
+                ..(**p).clone()
+            })))
         }
         ("Sub", Val::Ptr(p), Val::Int(bits @ 0..=7, _)) if p.tag >= *bits as u8 => {
             let tag = p.tag - *bits as u8;
-            Some(Val::Ptr(Rc::new(Pointer { tag, ..(**p).clone() })))
+            Some(Val::Ptr(Rc::new(Pointer {
+                tag,
+                ..(**p).clone()
+            })))
         }
         ("BitAnd", Val::Ptr(p), Val::Int(bits, ty)) => {
             if (0..=7).contains(bits) {
@@ -304,7 +326,10 @@ pub fn with_pointer(name: &str, left: &Val, right: &Val, code: &mut dyn FnMut(&P
             if stored(*bits) | 7 != -1 {
                 return None;
             }
-            Some(Val::Ptr(Rc::new(Pointer { tag: p.tag & low, ..(**p).clone() })))
+            Some(Val::Ptr(Rc::new(Pointer {
+                tag: p.tag & low,
+                ..(**p).clone()
+            })))
         }
         _ => None,
     }

@@ -103,7 +103,9 @@ pub fn execute(index: &Index, root: usize) -> Result<Execution<'_>, Trouble> {
     }
     Err(Trouble {
         refusal: Refusal {
-            message: "the pointers of this program reach more places in every round that follows them".to_owned(),
+            message:
+                "the pointers of this program reach more places in every round that follows them"
+                    .to_owned(),
             help: None,
         },
         spans: Vec::new(),
@@ -161,7 +163,14 @@ impl Machine<'_> {
             return super::need::refuse(format!("the closure at {place} has no body"));
         };
         let generic = generic.clone();
-        self.push(&mut state, number, generic, vec![key.closure.clone()], None, &none)?;
+        self.push(
+            &mut state,
+            number,
+            generic,
+            vec![key.closure.clone()],
+            None,
+            &none,
+        )?;
         Ok(state)
     }
 
@@ -239,7 +248,11 @@ fn symbol(register: RegisterId, ty: IntTy) -> Val {
     Val::Sym(Rc::new(Expr::Atom(register)), ty)
 }
 
-fn build(machine: &mut Machine<'_>, thread: u32, root: usize) -> Result<Option<Automaton>, Trouble> {
+fn build(
+    machine: &mut Machine<'_>,
+    thread: u32,
+    root: usize,
+) -> Result<Option<Automaton>, Trouble> {
     machine.thread = thread;
     if thread != 0 {
         machine.initial = false;
@@ -270,7 +283,12 @@ fn build(machine: &mut Machine<'_>, thread: u32, root: usize) -> Result<Option<A
         Err(_) => return Ok(None),
     };
     let instruction = match waits {
-        true => Instruction::Wait(machine.start_cell(thread), Relation::Equal, Expr::Const(1), Order::Acquire),
+        true => Instruction::Wait(
+            machine.start_cell(thread),
+            Relation::Equal,
+            Expr::Const(1),
+            Order::Acquire,
+        ),
         false => Instruction::Skip,
     };
     builder.automaton.edges.push(Edge {
@@ -283,7 +301,9 @@ fn build(machine: &mut Machine<'_>, thread: u32, root: usize) -> Result<Option<A
         if builder.automaton.points > MAX_POINTS {
             let refusal = Refusal {
                 message: format!("a thread that needs more than {MAX_POINTS} control points"),
-                help: Some("make its loops shorter, or its counters smaller, for the check".to_owned()),
+                help: Some(
+                    "make its loops shorter, or its counters smaller, for the check".to_owned(),
+                ),
             };
             let spans = machine.spans(&state);
             return Err(Trouble { refusal, spans });
@@ -310,7 +330,7 @@ fn expand(
     need: Need,
     spans: &Rc<Vec<SourceSpan>>,
 ) -> Result<(), Need> {
-    let mut go = |builder: &mut Builder, machine: &mut Machine<'_>, instruction, state: State| {
+    let go = |builder: &mut Builder, machine: &mut Machine<'_>, instruction, state: State| {
         let to = builder.arrive(machine, state)?;
         builder.automaton.edges.push(Edge {
             from: point,
@@ -329,11 +349,19 @@ fn expand(
     match need {
         Need::Load { cell, kind, order } => {
             let next = with(symbol(register, cell_type(kind)));
-            go(builder, machine, Instruction::Load(register, cell, order), next)
+            go(
+                builder,
+                machine,
+                Instruction::Load(register, cell, order),
+                next,
+            )
         }
-        Need::Store { cell, value, order } => {
-            go(builder, machine, Instruction::Store(cell, value, order), with(Val::unit()))
-        }
+        Need::Store { cell, value, order } => go(
+            builder,
+            machine,
+            Instruction::Store(cell, value, order),
+            with(Val::unit()),
+        ),
         Need::Rmw {
             cell,
             kind,
@@ -341,7 +369,12 @@ fn expand(
             order,
         } => {
             let next = with(symbol(register, cell_type(kind)));
-            go(builder, machine, Instruction::Rmw(register, cell, action, order), next)
+            go(
+                builder,
+                machine,
+                Instruction::Rmw(register, cell, action, order),
+                next,
+            )
         }
         Need::Wait {
             cell,
@@ -352,7 +385,12 @@ fn expand(
             let instruction = Instruction::Wait(cell, relation, value, order);
             go(builder, machine, instruction, with(Val::unit()))
         }
-        Need::Fence(order) => go(builder, machine, Instruction::Fence(order), with(Val::unit())),
+        Need::Fence(order) => go(
+            builder,
+            machine,
+            Instruction::Fence(order),
+            with(Val::unit()),
+        ),
         Need::Assign(term, ty) => {
             let next = with(symbol(register, ty));
             go(builder, machine, Instruction::Assign(register, term), next)
@@ -414,7 +452,10 @@ fn expand(
             Ok(())
         }
         Need::Bound(message) => {
-            builder.automaton.bounds.push((point, message, spans.clone()));
+            builder
+                .automaton
+                .bounds
+                .push((point, message, spans.clone()));
             blocked(builder, point, spans);
             Ok(())
         }

@@ -29,7 +29,10 @@ pub fn unify(pattern: &Ty, actual: &Ty, parameters: &[Rc<str>], found: &mut Subs
         }
         (Ty::Tuple(pattern), Ty::Tuple(actual)) => {
             pattern.len() == actual.len()
-                && pattern.iter().zip(actual).all(|(p, a)| unify(p, a, parameters, found))
+                && pattern
+                    .iter()
+                    .zip(actual)
+                    .all(|(p, a)| unify(p, a, parameters, found))
         }
         (Ty::Array(p, n), Ty::Array(a, m)) => {
             unify(p, a, parameters, found) && unify(n, m, parameters, found)
@@ -100,16 +103,27 @@ impl Machine<'_> {
             if !found.trait_.as_ref().is_some_and(|t| head(t) == "Drop") {
                 continue;
             }
-            let Some(number) = found.functions.get("drop") else { continue };
+            let Some(number) = found.functions.get("drop") else {
+                continue;
+            };
             let mut bound = Substitution::new();
-            if head(&found.self_ty) == head(ty) && unify(&found.self_ty, ty, &found.generics, &mut bound) {
+            if head(&found.self_ty) == head(ty)
+                && unify(&found.self_ty, ty, &found.generics, &mut bound)
+            {
                 return Some((*number, bound));
             }
         }
         None
     }
 
-    fn in_impl(&self, number: usize, found: &Impl, ty: &Ty, name: &str, args: &[Ty]) -> Option<(usize, Substitution)> {
+    fn in_impl(
+        &self,
+        number: usize,
+        found: &Impl,
+        ty: &Ty,
+        name: &str,
+        args: &[Ty],
+    ) -> Option<(usize, Substitution)> {
         let body = *found.functions.get(name)?;
         let mut bound = Substitution::new();
         if !unify(&found.self_ty, ty, &found.generics, &mut bound) {
@@ -133,7 +147,10 @@ impl Machine<'_> {
         let plain = path.plain();
         if let Some(&number) = self.index.by_path.get(&plain) {
             let names = self.index.generics.get(&plain).cloned().unwrap_or_default();
-            return Some((number, names.into_iter().zip(args.iter().cloned()).collect()));
+            return Some((
+                number,
+                names.into_iter().zip(args.iter().cloned()).collect(),
+            ));
         }
         let front = &path.segments[..path.segments.len() - 1];
         let (type_name, type_args) = front.last()?;
@@ -162,7 +179,9 @@ impl Machine<'_> {
             }
             if let Some(target) = self.in_impl(number, found, ty, name, args) {
                 // Of types with the same name, the one in the same module.
-                let Ty::Adt(path, _) = ty else { return Some(target) };
+                let Ty::Adt(path, _) = ty else {
+                    return Some(target);
+                };
                 let exact = path.rsplit_once("::").map_or("", |(front, _)| front) == found.module;
                 if exact {
                     return Some(target);
@@ -173,7 +192,14 @@ impl Machine<'_> {
         best
     }
 
-    fn of_trait(&self, ty: &Ty, trait_: &Ty, name: &str, args: &[Ty], arguments: &[Val]) -> Option<(usize, Substitution)> {
+    fn of_trait(
+        &self,
+        ty: &Ty,
+        trait_: &Ty,
+        name: &str,
+        args: &[Ty],
+        arguments: &[Val],
+    ) -> Option<(usize, Substitution)> {
         let mut general = None;
         for (number, found) in self.index.impls.iter().enumerate() {
             let Some(of) = &found.trait_ else { continue };
@@ -184,7 +210,10 @@ impl Machine<'_> {
                 continue;
             };
             if let (Ty::Adt(_, pattern), Ty::Adt(_, actual)) = (of, trait_)
-                && !pattern.iter().zip(actual).all(|(p, a)| unify(p, a, &found.generics, &mut target.1))
+                && !pattern
+                    .iter()
+                    .zip(actual)
+                    .all(|(p, a)| unify(p, a, &found.generics, &mut target.1))
             {
                 continue;
             }
@@ -208,12 +237,25 @@ impl Machine<'_> {
         general
     }
 
-    fn default_method(&self, ty: &Ty, trait_: &Ty, name: &str, args: &[Ty]) -> Option<(usize, Substitution)> {
-        let Ty::Adt(path, trait_args) = trait_ else { return None };
+    fn default_method(
+        &self,
+        ty: &Ty,
+        trait_: &Ty,
+        name: &str,
+        args: &[Ty],
+    ) -> Option<(usize, Substitution)> {
+        let Ty::Adt(path, trait_args) = trait_ else {
+            return None;
+        };
         let key = format!("{path}::{name}");
         let number = *self.index.by_path.get(&key)?;
         let mut bound: Substitution = vec![(Rc::from("Self"), ty.clone())];
-        let of_trait = self.index.generics.get(&**path).cloned().unwrap_or_default();
+        let of_trait = self
+            .index
+            .generics
+            .get(&**path)
+            .cloned()
+            .unwrap_or_default();
         bound.extend(of_trait.into_iter().zip(trait_args.iter().cloned()));
         let own = self.index.generics.get(&key).cloned().unwrap_or_default();
         bound.extend(own.into_iter().zip(args.iter().cloned()));
@@ -224,13 +266,22 @@ impl Machine<'_> {
     fn runtime_type(&self, value: &Val) -> Option<Ty> {
         match value {
             Val::Agg(agg) => match (&agg.ty, agg.fields.first()) {
-                (Ty::Adt(path, _), Some(inner)) if &**path == "std::boxed::Box" => self.runtime_type(inner),
-                (Ty::Adt(path, _), Some(inner)) if last(path) == "Unique" || last(path) == "NonNull" => self.runtime_type(inner),
+                (Ty::Adt(path, _), Some(inner)) if &**path == "std::boxed::Box" => {
+                    self.runtime_type(inner)
+                }
+                (Ty::Adt(path, _), Some(inner))
+                    if last(path) == "Unique" || last(path) == "NonNull" =>
+                {
+                    self.runtime_type(inner)
+                }
                 (ty, _) => Some(ty.clone()),
             },
             Val::Int(_, ty) | Val::Sym(_, ty) => Some(Ty::Int(*ty)),
             Val::Ptr(pointer) => match self.know.shape(&pointer.loc) {
-                Some(super::knowledge::Shape::Parts(ty, _) | super::knowledge::Shape::Variants(ty, _)) => Some(ty.clone()),
+                Some(
+                    super::knowledge::Shape::Parts(ty, _)
+                    | super::knowledge::Shape::Variants(ty, _),
+                ) => Some(ty.clone()),
                 _ => self.types.get(&pointer.loc.object).cloned(),
             },
             _ => None,
@@ -261,7 +312,8 @@ impl Machine<'_> {
                 match value {
                     Val::Fn(path, _) => path,
                     value @ Val::Agg(_) => {
-                        return self.call_closure(state, value, arguments, target.loc, next, moved, span);
+                        return self
+                            .call_closure(state, value, arguments, target.loc, next, moved, span);
                     }
                     _ => return refuse("a call of a function that is not known"),
                 }
@@ -294,7 +346,15 @@ impl Machine<'_> {
             let Some(closure) = arguments.pop() else {
                 return refuse("a call without a closure");
             };
-            return self.call_closure(state, closure, tuple.fields.clone(), target, next, moved, span);
+            return self.call_closure(
+                state,
+                closure,
+                tuple.fields.clone(),
+                target,
+                next,
+                moved,
+                span,
+            );
         }
         if let Some(value) = self.intrinsic(state, path, &arguments, result)? {
             self.finish_call(state, &target, value, next, moved)?;
@@ -308,7 +368,14 @@ impl Machine<'_> {
         }
         if let Some((number, generic)) = self.function(path, &arguments) {
             let depth = state.frames.len() - 1;
-            self.push(state, number, Rc::new(generic), arguments, Some(target), span)?;
+            self.push(
+                state,
+                number,
+                Rc::new(generic),
+                arguments,
+                Some(target),
+                span,
+            )?;
             self.after_call(state, depth, next, moved);
             return Ok(());
         }
@@ -332,7 +399,14 @@ impl Machine<'_> {
     }
 
     /// The result is known at once.
-    pub fn finish_call(&mut self, state: &mut State, target: &Loc, value: Val, next: Option<usize>, moved: Vec<Loc>) -> Run<()> {
+    pub fn finish_call(
+        &mut self,
+        state: &mut State,
+        target: &Loc,
+        value: Val,
+        next: Option<usize>,
+        moved: Vec<Loc>,
+    ) -> Run<()> {
         self.write(state, target, value)?;
         let moved = moved.into_iter().filter(|loc| loc != target).collect();
         let depth = state.frames.len() - 1;
@@ -340,7 +414,13 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn after_call(&mut self, state: &mut State, depth: usize, next: Option<usize>, moved: Vec<Loc>) {
+    fn after_call(
+        &mut self,
+        state: &mut State,
+        depth: usize,
+        next: Option<usize>,
+        moved: Vec<Loc>,
+    ) {
         let nowhere = Loc {
             object: u32::MAX,
             path: Vec::new(),
@@ -370,11 +450,13 @@ impl Machine<'_> {
                     let loc = pointer.loc.clone();
                     let value = if self.know.is_shared(loc.object) {
                         match self.know.shape(&loc) {
-                            Some(super::knowledge::Shape::Parts(ty @ Ty::Closure(..), count)) => Val::Agg(Rc::new(Agg {
-                                ty: ty.clone(),
-                                variant: None,
-                                fields: vec![Val::Uninit; *count],
-                            })),
+                            Some(super::knowledge::Shape::Parts(ty @ Ty::Closure(..), count)) => {
+                                Val::Agg(Rc::new(Agg {
+                                    ty: ty.clone(),
+                                    variant: None,
+                                    fields: vec![Val::Uninit; *count],
+                                }))
+                            }
                             _ => self.read(state, &loc)?,
                         }
                     } else {
@@ -393,7 +475,16 @@ impl Machine<'_> {
         match &callee {
             Val::Fn(path, _) => {
                 let path = path.clone();
-                self.call_path(state, &path, arguments, target, &Ty::Never, next, moved, span)
+                self.call_path(
+                    state,
+                    &path,
+                    arguments,
+                    target,
+                    &Ty::Never,
+                    next,
+                    moved,
+                    span,
+                )
             }
             Val::Agg(agg) => {
                 let Ty::Closure(place, generic) = &agg.ty else {
@@ -423,7 +514,9 @@ impl Machine<'_> {
                 self.after_call(state, depth, next, moved);
                 Ok(())
             }
-            Val::Uninit => Err(Need::Fail("a function is called that was never set".to_owned())),
+            Val::Uninit => Err(Need::Fail(
+                "a function is called that was never set".to_owned(),
+            )),
             _ => refuse("a call of something that is no function"),
         }
     }

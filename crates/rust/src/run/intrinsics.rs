@@ -37,12 +37,20 @@ impl Machine<'_> {
         match self.to_pointer(state, value)? {
             Val::Ptr(pointer) => Ok(pointer.loc.clone()),
             Val::Int(0, _) => Err(Need::Fail("a null pointer is followed".to_owned())),
-            _ => Err(Need::Fail("a pointer that points nowhere is followed".to_owned())),
+            _ => Err(Need::Fail(
+                "a pointer that points nowhere is followed".to_owned(),
+            )),
         }
     }
 
     /// What an intrinsic of the models gives; `None`: the path is none.
-    pub fn intrinsic(&mut self, state: &mut State, path: &FnPath, arguments: &[Val], result: &Ty) -> Run<Option<Val>> {
+    pub fn intrinsic(
+        &mut self,
+        state: &mut State,
+        path: &FnPath,
+        arguments: &[Val],
+        result: &Ty,
+    ) -> Run<Option<Val>> {
         if path.qualified.is_some() {
             return Ok(None);
         }
@@ -68,7 +76,8 @@ impl Machine<'_> {
                 let order = self.order(arguments.get(2))?;
                 self.atomic_rmw(state, &loc, "Xchg", argument(1), order)?
             }
-            "atomic_fetch_add" | "atomic_fetch_sub" | "atomic_fetch_and" | "atomic_fetch_or" | "atomic_fetch_xor" => {
+            "atomic_fetch_add" | "atomic_fetch_sub" | "atomic_fetch_and" | "atomic_fetch_or"
+            | "atomic_fetch_xor" => {
                 let loc = self.target(state, arguments.first())?;
                 let order = self.order(arguments.get(2))?;
                 let op = match name {
@@ -85,7 +94,15 @@ impl Machine<'_> {
                 let success = self.order(arguments.get(3))?;
                 let failure = self.order(arguments.get(4))?;
                 let weak = name == "atomic_cas_weak";
-                self.atomic_cas(state, &loc, argument(1), argument(2), success, failure, weak)?
+                self.atomic_cas(
+                    state,
+                    &loc,
+                    argument(1),
+                    argument(2),
+                    success,
+                    failure,
+                    weak,
+                )?
             }
             "wait_cas" => {
                 let loc = self.target(state, arguments.first())?;
@@ -104,7 +121,9 @@ impl Machine<'_> {
             "fence" => {
                 let order = self.order(arguments.first())?;
                 if order == Order::Relaxed {
-                    return Err(Need::Fail("there is no such thing as a relaxed fence".to_owned()));
+                    return Err(Need::Fail(
+                        "there is no such thing as a relaxed fence".to_owned(),
+                    ));
                 }
                 if !self.initial {
                     self.ask(state, Need::Fence(order))?;
@@ -146,7 +165,10 @@ impl Machine<'_> {
             "allocate" => {
                 // The type's first generic argument says what it is for; nothing is written yet.
                 let object = self.allocate(state, Val::Uninit)?;
-                let ty = path.segments.last().and_then(|(_, args)| args.first().cloned());
+                let ty = path
+                    .segments
+                    .last()
+                    .and_then(|(_, args)| args.first().cloned());
                 if let Some(ty) = ty {
                     self.types.insert(object, ty.clone());
                     let name = short(&ty);
@@ -159,7 +181,9 @@ impl Machine<'_> {
             }
             "allocate_array" => {
                 let Some(count) = argument(0).known() else {
-                    return Err(Need::Bound("an array of a size that is not known is allocated".to_owned()));
+                    return Err(Need::Bound(
+                        "an array of a size that is not known is allocated".to_owned(),
+                    ));
                 };
                 if count > 256 {
                     return refuse("an allocation of more than 256 elements");
@@ -171,7 +195,10 @@ impl Machine<'_> {
                     fields,
                 }));
                 let object = self.allocate(state, value)?;
-                let ty = path.segments.last().and_then(|(_, args)| args.first().cloned());
+                let ty = path
+                    .segments
+                    .last()
+                    .and_then(|(_, args)| args.first().cloned());
                 if let Some(ty) = ty {
                     let name = short(&ty);
                     self.know.names.entry(object).or_insert(name);
@@ -233,7 +260,13 @@ impl Machine<'_> {
                 self.binary(state, &op, &argument(1), &argument(2))?
             }
             "bits" => match result_bits(&argument(0)) {
-                Some(bits) => Val::Int(i128::from(bits), IntTy { bits: 32, signed: false }),
+                Some(bits) => Val::Int(
+                    i128::from(bits),
+                    IntTy {
+                        bits: 32,
+                        signed: false,
+                    },
+                ),
                 None => return refuse("the width of a value that is no number"),
             },
             _ => return refuse(format!("the intrinsic {name} is not known")),
@@ -267,7 +300,9 @@ impl Machine<'_> {
 
     fn atomic_load(&mut self, state: &State, loc: &Loc, order: Order) -> Run<Val> {
         if matches!(order, Order::Release | Order::AcqRel) {
-            return Err(Need::Fail("there is no such thing as a release load".to_owned()));
+            return Err(Need::Fail(
+                "there is no such thing as a release load".to_owned(),
+            ));
         }
         if self.is_private(loc) {
             return self.read(state, loc);
@@ -277,12 +312,21 @@ impl Machine<'_> {
 
     fn atomic_store(&mut self, state: &mut State, loc: &Loc, value: Val, order: Order) -> Run<()> {
         if matches!(order, Order::Acquire | Order::AcqRel) {
-            return Err(Need::Fail("there is no such thing as an acquire store".to_owned()));
+            return Err(Need::Fail(
+                "there is no such thing as an acquire store".to_owned(),
+            ));
         }
         self.write_with(state, loc, value, order)
     }
 
-    fn atomic_rmw(&mut self, state: &mut State, loc: &Loc, op: &str, operand: Val, order: Order) -> Run<Val> {
+    fn atomic_rmw(
+        &mut self,
+        state: &mut State,
+        loc: &Loc,
+        op: &str,
+        operand: Val,
+        order: Order,
+    ) -> Run<Val> {
         let old = if self.is_private(loc) {
             Some(self.read(state, loc)?)
         } else {
@@ -306,7 +350,9 @@ impl Machine<'_> {
         };
         if kind == Kind::Pointer {
             let Expr::Const(number) = term else {
-                return refuse("arithmetic with a number that is not known, on a pointer in shared memory");
+                return refuse(
+                    "arithmetic with a number that is not known, on a pointer in shared memory",
+                );
             };
             for code in self.know.holds(&cell) {
                 let new = match op {
@@ -327,16 +373,27 @@ impl Machine<'_> {
             _ => BinaryOp::BitXor,
         };
         let narrow = match kind {
-            Kind::Int(ty) if ty.bits < 64 && matches!(op, BinaryOp::Add | BinaryOp::Subtract) => Some(ty),
+            Kind::Int(ty) if ty.bits < 64 && matches!(op, BinaryOp::Add | BinaryOp::Subtract) => {
+                Some(ty)
+            }
             _ => None,
         };
-        let old = self.update(state, &cell, kind, RmwAction::Fetch(op, term.clone()), order)?;
+        let old = self.update(
+            state,
+            &cell,
+            kind,
+            RmwAction::Fetch(op, term.clone()),
+            order,
+        )?;
         // Memory holds 64-bit numbers: a narrow counter that passes its limits is where the translation ends.
         if let (Some(ty), Some(before)) = (narrow, arith::term(&old)) {
             let after = Expr::binary(op, before, term);
             let fits = Expr::binary(BinaryOp::Equal, after.clone(), arith::wrap(after, ty));
             if !self.truth(state, &arith::simplify(&fits, IntTy::BOOL))? {
-                return Err(Need::Bound(format!("a counter of {} bits wraps round", ty.bits)));
+                return Err(Need::Bound(format!(
+                    "a counter of {} bits wraps round",
+                    ty.bits
+                )));
             }
         }
         Ok(old)
@@ -354,7 +411,9 @@ impl Machine<'_> {
         weak: bool,
     ) -> Run<Val> {
         if matches!(failure, Order::Release | Order::AcqRel) {
-            return Err(Need::Fail("there is no such thing as a release failure order".to_owned()));
+            return Err(Need::Fail(
+                "there is no such thing as a release failure order".to_owned(),
+            ));
         }
         let pair = |old: Val, done: bool| Val::tuple(vec![old, Val::bool(done)]);
         let known = if self.is_private(loc) {
@@ -370,7 +429,11 @@ impl Machine<'_> {
             }
             return Ok(pair(old, equal));
         }
-        let hint = if matches!(expected, Val::Ptr(_)) { &expected } else { &desired };
+        let hint = if matches!(expected, Val::Ptr(_)) {
+            &expected
+        } else {
+            &desired
+        };
         let (cell, kind) = self.atomic_cell(loc, Some(hint));
         if weak {
             let choices = vec![Val::bool(false), Val::bool(true)];
@@ -386,7 +449,11 @@ impl Machine<'_> {
             }
             other => match arith::term(other) {
                 Some(term) => term,
-                None => return Err(Need::Fail("memory is compared that nothing was written to".to_owned())),
+                None => {
+                    return Err(Need::Fail(
+                        "memory is compared that nothing was written to".to_owned(),
+                    ));
+                }
             },
         };
         let desired = self.to_cell(&desired, &cell)?;
@@ -401,7 +468,13 @@ impl Machine<'_> {
         Ok(pair(old, done))
     }
 
-    fn wait_cas(&mut self, state: &mut State, loc: &Loc, expected: &Val, desired: &Val) -> Run<Val> {
+    fn wait_cas(
+        &mut self,
+        state: &mut State,
+        loc: &Loc,
+        expected: &Val,
+        desired: &Val,
+    ) -> Run<Val> {
         let known = if self.is_private(loc) {
             Some(self.read(state, loc)?)
         } else {
@@ -459,7 +532,9 @@ impl Machine<'_> {
         let mut symbolic = false;
         closure.for_each(&mut |value| symbolic |= matches!(value, Val::Sym(..)));
         if symbolic {
-            return refuse("a thread is spawned with a number that is only known when the program runs");
+            return refuse(
+                "a thread is spawned with a number that is only known when the program runs",
+            );
         }
         let site = self.site(state);
         let count = state.counts.get(&site).copied().unwrap_or(0);
@@ -514,7 +589,8 @@ impl Machine<'_> {
                     path: Vec::new(),
                 };
                 if let Val::Agg(agg) = &value {
-                    self.know.learn(&loc, Shape::Parts(agg.ty.clone(), agg.fields.len()));
+                    self.know
+                        .learn(&loc, Shape::Parts(agg.ty.clone(), agg.fields.len()));
                 }
                 return Ok(object);
             }
@@ -523,7 +599,9 @@ impl Machine<'_> {
                 return Ok(object);
             }
         }
-        Err(Need::Bound(format!("more than {MAX_ALLOCATIONS} allocations at one place")))
+        Err(Need::Bound(format!(
+            "more than {MAX_ALLOCATIONS} allocations at one place"
+        )))
     }
 
     /// Memory that the thread alone sees.
@@ -543,7 +621,9 @@ impl Machine<'_> {
     pub fn free(&mut self, state: &mut State, loc: &Loc) -> Run<()> {
         let object = loc.object;
         if !matches!(self.know.key(object), ObjectKey::Heap(..)) {
-            return Err(Need::Fail("memory is freed that was not allocated".to_owned()));
+            return Err(Need::Fail(
+                "memory is freed that was not allocated".to_owned(),
+            ));
         }
         if !self.know.is_shared(object) {
             return match state.heap.remove(&object) {
@@ -603,13 +683,23 @@ impl Machine<'_> {
     }
 
     /// Functions without a body that can do without one: what prints and formats, and copies of plain values.
-    pub fn fallback(&mut self, state: &mut State, path: &FnPath, arguments: &[Val], result: &Ty) -> Run<Option<Val>> {
+    pub fn fallback(
+        &mut self,
+        state: &mut State,
+        path: &FnPath,
+        arguments: &[Val],
+        result: &Ty,
+    ) -> Run<Option<Val>> {
         let plain = path.plain();
         let trait_name = match &path.qualified {
             Some((_, Some(Ty::Adt(path, _)))) => path.rsplit("::").next().unwrap_or("").to_owned(),
             _ => String::new(),
         };
-        if plain.starts_with("std::fmt::") || plain.starts_with("std::io::") || trait_name == "Debug" || trait_name == "Display" {
+        if plain.starts_with("std::fmt::")
+            || plain.starts_with("std::io::")
+            || trait_name == "Debug"
+            || trait_name == "Display"
+        {
             self.ignored.insert(plain);
             return Ok(Some(match result {
                 Ty::Adt(name, _) if name.ends_with("Result") => Val::Uninit,
@@ -617,7 +707,9 @@ impl Machine<'_> {
                 _ => Val::Text(Rc::from("")),
             }));
         }
-        if plain.starts_with("std::panicking::") || plain.starts_with("std::rt::") && plain.contains("panic") {
+        if plain.starts_with("std::panicking::")
+            || plain.starts_with("std::rt::") && plain.contains("panic")
+        {
             return Err(Need::Fail("panic".to_owned()));
         }
         match (trait_name.as_str(), path.name()) {

@@ -207,7 +207,8 @@ impl Knowledge {
     /// The codes that a location may hold.
     pub fn holds(&self, cell: &Loc) -> Vec<i64> {
         let set = self.pointees.get(cell);
-        set.map(|set| set.iter().copied().collect()).unwrap_or_default()
+        set.map(|set| set.iter().copied().collect())
+            .unwrap_or_default()
     }
 
     /// What is at a place.

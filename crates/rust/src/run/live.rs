@@ -5,8 +5,15 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// For each block, for each local: whether it is needed there. A local whose address is taken always is.
-pub fn live(known: &mut FxHashMap<u32, Rc<Vec<Vec<bool>>>>, number: u32, body: &Body) -> Rc<Vec<Vec<bool>>> {
-    known.entry(number).or_insert_with(|| Rc::new(compute(body))).clone()
+pub fn live(
+    known: &mut FxHashMap<u32, Rc<Vec<Vec<bool>>>>,
+    number: u32,
+    body: &Body,
+) -> Rc<Vec<Vec<bool>>> {
+    known
+        .entry(number)
+        .or_insert_with(|| Rc::new(compute(body)))
+        .clone()
 }
 
 fn compute(body: &Body) -> Vec<Vec<bool>> {
@@ -36,7 +43,9 @@ fn compute(body: &Body) -> Vec<Vec<bool>> {
             if let Some((terminator, _)) = &block.terminator {
                 for next in successors(terminator) {
                     if let Some(next) = live.get(next) {
-                        now.iter_mut().zip(next).for_each(|(now, next)| *now |= next);
+                        now.iter_mut()
+                            .zip(next)
+                            .for_each(|(now, next)| *now |= next);
                     }
                 }
                 match terminator {
@@ -65,7 +74,9 @@ fn compute(body: &Body) -> Vec<Vec<bool>> {
                         now[*local] = always[*local];
                     }
                     Statement::CopyNonOverlapping(a, b, c) => {
-                        [a, b, c].into_iter().for_each(|o| operand_uses(o, &mut now));
+                        [a, b, c]
+                            .into_iter()
+                            .for_each(|o| operand_uses(o, &mut now));
                     }
                     Statement::Nop => {}
                 }
@@ -81,11 +92,15 @@ fn compute(body: &Body) -> Vec<Vec<bool>> {
 
 fn successors(terminator: &Terminator) -> Vec<usize> {
     match terminator {
-        Terminator::Goto(next) | Terminator::Drop(_, next) | Terminator::Assert(_, _, _, next) => vec![*next],
-        Terminator::Call(_, _, _, next) => next.iter().copied().collect(),
-        Terminator::Switch(_, values, otherwise) => {
-            values.iter().map(|(_, block)| *block).chain(*otherwise).collect()
+        Terminator::Goto(next) | Terminator::Drop(_, next) | Terminator::Assert(_, _, _, next) => {
+            vec![*next]
         }
+        Terminator::Call(_, _, _, next) => next.iter().copied().collect(),
+        Terminator::Switch(_, values, otherwise) => values
+            .iter()
+            .map(|(_, block)| *block)
+            .chain(*otherwise)
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -120,7 +135,9 @@ fn rvalue_uses(rvalue: &Rvalue, live: &mut [bool]) {
         | Rvalue::Unary(_, operand)
         | Rvalue::Cast(operand, ..)
         | Rvalue::Repeat(operand, _) => operand_uses(operand, live),
-        Rvalue::Ref(place) | Rvalue::Len(place) | Rvalue::Discriminant(place) => place_uses(place, live),
+        Rvalue::Ref(place) | Rvalue::Len(place) | Rvalue::Discriminant(place) => {
+            place_uses(place, live)
+        }
         Rvalue::Binary(_, left, right) => {
             operand_uses(left, live);
             operand_uses(right, live);

@@ -232,20 +232,31 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn terminator(&mut self, state: &mut State, terminator: &Terminator, span: &SourceSpan) -> Run<()> {
+    fn terminator(
+        &mut self,
+        state: &mut State,
+        terminator: &Terminator,
+        span: &SourceSpan,
+    ) -> Run<()> {
         match terminator {
             Terminator::Goto(block) => self.goto(state, *block),
             Terminator::Return => self.return_(state),
-            Terminator::Unreachable => Err(Need::Fail("code that cannot be reached is reached".to_owned())),
+            Terminator::Unreachable => Err(Need::Fail(
+                "code that cannot be reached is reached".to_owned(),
+            )),
             Terminator::Unwind => Err(Need::Fail("a panic goes on".to_owned())),
-            Terminator::Unsupported(text) => {
-                refuse(format!("this is not supported: {}", text.chars().take(60).collect::<String>()))
-            }
+            Terminator::Unsupported(text) => refuse(format!(
+                "this is not supported: {}",
+                text.chars().take(60).collect::<String>()
+            )),
             Terminator::Switch(operand, values, otherwise) => {
                 let mut moved = Vec::new();
                 let value = self.operand(state, operand, &mut moved)?;
                 let next = self.choose(state, &value, values, *otherwise)?;
-                let target = Loc { object: u32::MAX, path: Vec::new() };
+                let target = Loc {
+                    object: u32::MAX,
+                    path: Vec::new(),
+                };
                 self.forget(state, moved, &target);
                 self.goto(state, next)
             }
@@ -262,7 +273,9 @@ impl<'a> Machine<'a> {
                 let target = self.place(state, place)?.loc;
                 self.goto(state, *next)?;
                 if self.needs_drop(state, &target) {
-                    state.frames.push(Rc::new(Frame::Drop(vec![DropItem::Value(target)])));
+                    state
+                        .frames
+                        .push(Rc::new(Frame::Drop(vec![DropItem::Value(target)])));
                 }
                 Ok(())
             }
@@ -276,7 +289,9 @@ impl<'a> Machine<'a> {
     pub fn truth(&mut self, state: &State, value: &Val) -> Run<bool> {
         match value {
             Val::Int(value, _) => Ok(*value != 0),
-            Val::Sym(term, crate::mir::IntTy::BOOL) if matches!(**term, palisade_lang::Expr::Atom(_)) => {
+            Val::Sym(term, crate::mir::IntTy::BOOL)
+                if matches!(**term, palisade_lang::Expr::Atom(_)) =>
+            {
                 let choice = |value: bool| {
                     let is = super::arith::equal((**term).clone(), i64::from(value));
                     (is, Val::bool(value))
@@ -293,7 +308,9 @@ impl<'a> Machine<'a> {
                 let choices = vec![((**term).clone(), Val::bool(true)), (not, Val::bool(false))];
                 Ok(self.ask(state, Need::Fork(choices))?.known() == Some(1))
             }
-            Val::Uninit => Err(Need::Fail("a condition reads memory that nothing was written to".to_owned())),
+            Val::Uninit => Err(Need::Fail(
+                "a condition reads memory that nothing was written to".to_owned(),
+            )),
             _ => refuse("a condition that is no number"),
         }
     }
@@ -328,9 +345,11 @@ impl<'a> Machine<'a> {
                     );
                     others = Some(match others {
                         None => differs,
-                        Some(others) => {
-                            palisade_lang::Expr::binary(palisade_lang::BinaryOp::And, others, differs)
-                        }
+                        Some(others) => palisade_lang::Expr::binary(
+                            palisade_lang::BinaryOp::And,
+                            others,
+                            differs,
+                        ),
                     });
                 }
                 if let (Some(_), Some(others)) = (otherwise, others) {
@@ -347,7 +366,9 @@ impl<'a> Machine<'a> {
                 Some(block) => Ok(block),
                 None => refuse("a match on a pointer"),
             },
-            Val::Uninit => Err(Need::Fail("a match reads memory that nothing was written to".to_owned())),
+            Val::Uninit => Err(Need::Fail(
+                "a match reads memory that nothing was written to".to_owned(),
+            )),
             _ => refuse("a match on something that is no number"),
         }
     }
@@ -419,7 +440,11 @@ impl<'a> Machine<'a> {
             Operand::Move(place) => {
                 let found = self.place(state, place)?;
                 let value = self.read(state, &found.loc)?;
-                if !place.projection.iter().any(|p| matches!(p, crate::mir::Projection::Deref)) {
+                if !place
+                    .projection
+                    .iter()
+                    .any(|p| matches!(p, crate::mir::Projection::Deref))
+                {
                     moved.push(found.loc);
                 }
                 Ok(value)
@@ -450,7 +475,9 @@ impl<'a> Machine<'a> {
                     self.drop_impl(&ty).is_some()
                         || variants.iter().any(|(variant, count)| {
                             let inner = loc.then(Step::Variant(*variant));
-                            (0..*count).any(|at| self.needs_drop(state, &inner.then(Step::Field(at as u16))))
+                            (0..*count).any(|at| {
+                                self.needs_drop(state, &inner.then(Step::Field(at as u16)))
+                            })
                         })
                 }
                 Some(Shape::Fixed(_) | Shape::Cell(_)) | None => false,
@@ -513,7 +540,14 @@ impl<'a> Machine<'a> {
         }
         let depth = state.frames.len() - 1;
         if let Some((number, generic, pointer)) = call {
-            self.push(state, number, Rc::new(generic), vec![pointer], None, &SourceSpan::default())?;
+            self.push(
+                state,
+                number,
+                Rc::new(generic),
+                vec![pointer],
+                None,
+                &SourceSpan::default(),
+            )?;
         }
         state.replay.clear();
         state.frames[depth] = Rc::new(Frame::Drop(todo));
@@ -527,7 +561,10 @@ impl<'a> Machine<'a> {
                 Some(Shape::Parts(ty, count)) => (ty, None, count),
                 Some(Shape::Variants(ty, variants)) => {
                     let variant = self.read_tag(state, loc, &variants)?;
-                    let count = variants.iter().find(|(v, _)| *v == variant).map_or(0, |(_, n)| *n);
+                    let count = variants
+                        .iter()
+                        .find(|(v, _)| *v == variant)
+                        .map_or(0, |(_, n)| *n);
                     (ty, Some(variant), count)
                 }
                 _ => return Ok((Ty::Never, Vec::new())),

@@ -20,7 +20,9 @@ pub const FREED: i64 = i64::MIN + 0x1dead;
 /// What the program does wrong where it reads one of these.
 fn wrong_read(number: i64) -> Option<Need> {
     match number {
-        UNWRITTEN => Some(Need::Fail("memory is read before anything was written to it".to_owned())),
+        UNWRITTEN => Some(Need::Fail(
+            "memory is read before anything was written to it".to_owned(),
+        )),
         FREED => Some(Need::Fail("memory is read after it was freed".to_owned())),
         _ => None,
     }
@@ -69,7 +71,8 @@ impl Machine<'_> {
             Val::Sym(..) => {
                 let mut codes = self.know.all_codes();
                 codes.insert(0, 0);
-                self.one_of(state, &value, &codes).map(|v| self.from_code(&v))
+                self.one_of(state, &value, &codes)
+                    .map(|v| self.from_code(&v))
             }
             _ => Ok(value),
         }
@@ -98,7 +101,9 @@ impl Machine<'_> {
                 Ok((**term).clone())
             }
             Val::Agg(agg) if agg.fields.len() == 1 => self.to_cell(&agg.fields[0], cell),
-            Val::Uninit => Err(Need::Fail("memory that nothing was written to is stored".to_owned())),
+            Val::Uninit => Err(Need::Fail(
+                "memory that nothing was written to is stored".to_owned(),
+            )),
             _ => refuse("a value of this kind is stored where threads share memory"),
         }
     }
@@ -147,7 +152,9 @@ impl Machine<'_> {
             ObjectKey::Local(_, depth, local, _) => {
                 match state.frames.get(depth as usize).map(|f| &**f) {
                     Some(Frame::Code(code)) => Ok(code.locals[local as usize].at(&loc.path)),
-                    _ => Err(Need::Fail("a variable is read after its function has returned".to_owned())),
+                    _ => Err(Need::Fail(
+                        "a variable is read after its function has returned".to_owned(),
+                    )),
                 }
             }
             _ => match state.heap.get(&loc.object) {
@@ -160,29 +167,30 @@ impl Machine<'_> {
     /// Where the cell of a place is: a wrapper and what it wraps are at the same place.
     fn cell_of(&self, loc: &Loc) -> Loc {
         let mut loc = loc.clone();
-        while self.know.shape(&loc).is_none() && loc.path.last() == Some(&Step::Field(0)) {
-            loc.path.pop();
-        }
-        loop {
-            match self.know.shape(&loc) {
-                Some(Shape::Parts(_, n)) if *n > 0 => {
-                    let inner = loc.then(Step::Field(0));
-                    let element = loc.then(Step::Index(0));
-                    loc = if self.know.shape(&inner).is_some() { inner } else { element };
-                    if self.know.shape(&loc).is_none() {
-                        return loc;
-                    }
-                }
-                _ => return loc,
+        if self.know.shape(&loc).is_none() {
+            let mut outer = loc.clone();
+            while self.know.shape(&outer).is_none() && outer.path.last() == Some(&Step::Field(0)) {
+                outer.path.pop();
             }
+            return match self.know.shape(&outer) {
+                Some(Shape::Cell(_)) => outer,
+                _ => loc,
+            };
         }
+        while let Some(Shape::Parts(ty, 1..)) = self.know.shape(&loc) {
+            let step = part_step(ty, 0);
+            loc = loc.then(step);
+        }
+        loc
     }
 
     fn read_shared(&mut self, state: &State, loc: &Loc, order: Order) -> Run<Val> {
         match self.know.shape(loc).cloned() {
             None => {
                 let mut outer = loc.clone();
-                while self.know.shape(&outer).is_none() && outer.path.last() == Some(&Step::Field(0)) {
+                while self.know.shape(&outer).is_none()
+                    && outer.path.last() == Some(&Step::Field(0))
+                {
                     outer.path.pop();
                 }
                 match self.know.shape(&outer) {
@@ -234,11 +242,20 @@ impl Machine<'_> {
         if self.sets_initial(loc.object) {
             return match self.init.get(&cell) {
                 Some(value) => Ok(value.known().unwrap_or(0) as i32),
-                None => Err(Need::Fail("memory is read before anything is written".to_owned())),
+                None => Err(Need::Fail(
+                    "memory is read before anything is written".to_owned(),
+                )),
             };
         }
         let order = Order::NonAtomic;
-        let tag = self.ask(state, Need::Load { cell: cell.clone(), kind, order })?;
+        let tag = self.ask(
+            state,
+            Need::Load {
+                cell: cell.clone(),
+                kind,
+                order,
+            },
+        )?;
         if let Some(tag) = tag.known() {
             return match wrong_read(arith::stored(tag)) {
                 Some(wrong) => Err(wrong),
@@ -298,7 +315,14 @@ impl Machine<'_> {
     }
 
     /// What was read from a cell as a value: pointers are told apart, and memory that nothing was written to is an error.
-    fn from_cell(&mut self, state: &State, cell: &Loc, kind: Kind, value: Val, plain: bool) -> Run<Val> {
+    fn from_cell(
+        &mut self,
+        state: &State,
+        cell: &Loc,
+        kind: Kind,
+        value: Val,
+        plain: bool,
+    ) -> Run<Val> {
         let wrong = self.wrong_values(cell, plain);
         if let Some(number) = value.known()
             && let Some(wrong) = wrong_read(arith::stored(number))
@@ -345,7 +369,13 @@ impl Machine<'_> {
     }
 
     /// Writes a place, where shared cells are written with this order.
-    pub fn write_with(&mut self, state: &mut State, loc: &Loc, value: Val, order: Order) -> Run<()> {
+    pub fn write_with(
+        &mut self,
+        state: &mut State,
+        loc: &Loc,
+        value: Val,
+        order: Order,
+    ) -> Run<()> {
         if self.know.is_shared(loc.object) {
             if self.initial && !self.touched.contains(&loc.object) {
                 self.touched.insert(loc.object);
@@ -356,7 +386,9 @@ impl Machine<'_> {
         match self.know.key(loc.object).clone() {
             ObjectKey::Local(_, depth, local, _) => {
                 let Some(frame) = state.frames.get_mut(depth as usize) else {
-                    return Err(Need::Fail("a variable is written after its function has returned".to_owned()));
+                    return Err(Need::Fail(
+                        "a variable is written after its function has returned".to_owned(),
+                    ));
                 };
                 if let Frame::Code(code) = Rc::make_mut(frame) {
                     write_part(&mut code.locals[local as usize], &loc.path, value);
@@ -368,7 +400,9 @@ impl Machine<'_> {
                     write_part(old, &loc.path, value);
                     Ok(())
                 }
-                None => Err(Need::Fail("memory is written after it was freed".to_owned())),
+                None => Err(Need::Fail(
+                    "memory is written after it was freed".to_owned(),
+                )),
             },
             _ => refuse("a constant is written"),
         }
@@ -377,7 +411,9 @@ impl Machine<'_> {
     fn write_shared(&mut self, state: &State, loc: &Loc, value: &Val, order: Order) -> Run<()> {
         match value {
             Val::Uninit => Ok(()),
-            Val::Int(_, ty) | Val::Sym(_, ty) => self.write_cell(state, loc, Kind::Int(*ty), value, order),
+            Val::Int(_, ty) | Val::Sym(_, ty) => {
+                self.write_cell(state, loc, Kind::Int(*ty), value, order)
+            }
             Val::Ptr(_) => self.write_cell(state, loc, Kind::Pointer, value, order),
             Val::Fn(..) | Val::Text(_) => {
                 if self.know.learn(loc, Shape::Fixed(value.clone())) {
@@ -393,10 +429,21 @@ impl Machine<'_> {
                         return refuse("a place that threads share is used as two types");
                     }
                     let tag = Val::Int(i128::from(variant), IntTy::ISIZE);
-                    self.write_at(state, &loc.then(Step::Tag), Kind::Int(IntTy::ISIZE), &tag, order)?;
+                    self.write_at(
+                        state,
+                        &loc.then(Step::Tag),
+                        Kind::Int(IntTy::ISIZE),
+                        &tag,
+                        order,
+                    )?;
                     let inner = loc.then(Step::Variant(variant));
                     for (at, field) in agg.fields.iter().enumerate() {
-                        self.write_shared(state, &inner.then(Step::Field(at as u16)), field, order)?;
+                        self.write_shared(
+                            state,
+                            &inner.then(Step::Field(at as u16)),
+                            field,
+                            order,
+                        )?;
                     }
                     return Ok(());
                 }
@@ -416,7 +463,14 @@ impl Machine<'_> {
         }
     }
 
-    fn write_cell(&mut self, state: &State, loc: &Loc, kind: Kind, value: &Val, order: Order) -> Run<()> {
+    fn write_cell(
+        &mut self,
+        state: &State,
+        loc: &Loc,
+        kind: Kind,
+        value: &Val,
+        order: Order,
+    ) -> Run<()> {
         let cell = self.cell_of(loc);
         if !self.know.learn(&cell, Shape::Cell(kind)) {
             return refuse("a place that threads share is used as two types");
@@ -424,7 +478,14 @@ impl Machine<'_> {
         self.write_at(state, &cell, kind, value, order)
     }
 
-    fn write_at(&mut self, state: &State, cell: &Loc, kind: Kind, value: &Val, order: Order) -> Run<()> {
+    fn write_at(
+        &mut self,
+        state: &State,
+        cell: &Loc,
+        kind: Kind,
+        value: &Val,
+        order: Order,
+    ) -> Run<()> {
         let number = self.to_cell(value, cell)?;
         if self.sets_initial(cell.object) {
             self.init.insert(cell.clone(), value.clone());
@@ -432,15 +493,25 @@ impl Machine<'_> {
         }
         if self.know.freed.contains(&cell.object) && !self.allocating {
             // The check that the memory still lives; where the write is atomic, so is the check.
-            let check = if order == Order::NonAtomic { order } else { Order::Relaxed };
-            let need = Need::Load { cell: cell.clone(), kind, order: check };
+            let check = if order == Order::NonAtomic {
+                order
+            } else {
+                Order::Relaxed
+            };
+            let need = Need::Load {
+                cell: cell.clone(),
+                kind,
+                order: check,
+            };
             let old = self.ask(state, need)?;
             if let Some(term) = arith::term(&old) {
                 let freed = arith::equal(term.clone(), FREED);
                 let lives = Expr::binary(BinaryOp::NotEqual, term, Expr::Const(FREED));
                 let choices = vec![(lives, Val::bool(true)), (freed, Val::bool(false))];
                 if self.ask(state, Need::Fork(choices))?.known() == Some(0) {
-                    return Err(Need::Fail("memory is written after it was freed".to_owned()));
+                    return Err(Need::Fail(
+                        "memory is written after it was freed".to_owned(),
+                    ));
                 }
             }
         }
@@ -470,7 +541,14 @@ impl Machine<'_> {
     }
 
     /// A read-modify-write of a shared cell: the old value.
-    pub fn update(&mut self, state: &State, cell: &Loc, kind: Kind, action: RmwAction, order: Order) -> Run<Val> {
+    pub fn update(
+        &mut self,
+        state: &State,
+        cell: &Loc,
+        kind: Kind,
+        action: RmwAction,
+        order: Order,
+    ) -> Run<Val> {
         let need = Need::Rmw {
             cell: cell.clone(),
             kind,

@@ -66,7 +66,11 @@ impl Machine<'_> {
     }
 
     /// Replaces generic parameters in a path.
-    pub fn substitute_path(&self, path: &crate::mir::FnPath, with: &Rc<Substitution>) -> crate::mir::FnPath {
+    pub fn substitute_path(
+        &self,
+        path: &crate::mir::FnPath,
+        with: &Rc<Substitution>,
+    ) -> crate::mir::FnPath {
         let qualified = path.qualified.as_ref().map(|(ty, trait_)| {
             let trait_ = trait_.as_ref().map(|t| self.substitute(t, with));
             (self.substitute(ty, with), trait_)
@@ -113,7 +117,11 @@ impl Machine<'_> {
         let mut found = Found {
             loc: self.local(state, place.local)?,
             length: None,
-            ty: if place.projection.is_empty() { declared.clone() } else { self.substitute(&declared, &generic) },
+            ty: if place.projection.is_empty() {
+                declared.clone()
+            } else {
+                self.substitute(&declared, &generic)
+            },
             virtual_value: None,
         };
         for step in &place.projection {
@@ -133,14 +141,22 @@ impl Machine<'_> {
                             found.loc = pointer.loc.clone();
                             found.length = pointer.length;
                         }
-                        Val::Int(0, _) => return Err(Need::Fail("a null pointer is followed".to_owned())),
+                        Val::Int(0, _) => {
+                            return Err(Need::Fail("a null pointer is followed".to_owned()));
+                        }
                         Val::Int(..) => {
-                            return Err(Need::Fail("a pointer that points nowhere is followed".to_owned()));
+                            return Err(Need::Fail(
+                                "a pointer that points nowhere is followed".to_owned(),
+                            ));
                         }
                         Val::Uninit => {
-                            return Err(Need::Fail("a pointer that was never set is followed".to_owned()));
+                            return Err(Need::Fail(
+                                "a pointer that was never set is followed".to_owned(),
+                            ));
                         }
-                        value @ (Val::Text(_) | Val::Fn(..) | Val::Agg(_)) => found.virtual_value = Some(value),
+                        value @ (Val::Text(_) | Val::Fn(..) | Val::Agg(_)) => {
+                            found.virtual_value = Some(value)
+                        }
                         Val::Sym(..) => return refuse("a pointer that is not known is followed"),
                     }
                     found.ty = inner;
@@ -168,7 +184,11 @@ impl Machine<'_> {
                 }
                 Projection::Subslice(from, to) => {
                     let length = self.length(state, &found)?;
-                    let end = if *to <= 0 { i64::from(length) + to } else { *to };
+                    let end = if *to <= 0 {
+                        i64::from(length) + to
+                    } else {
+                        *to
+                    };
                     let from = *from as u32;
                     let first = match found.length {
                         Some(_) => element(&found.loc, from),
@@ -210,7 +230,9 @@ impl Machine<'_> {
         let length = self.length(state, found)?;
         let at = self.index_value(state, at, length)?;
         if at >= length {
-            return Err(Need::Fail(format!("index {at} is out of range: the length is {length}")));
+            return Err(Need::Fail(format!(
+                "index {at} is out of range: the length is {length}"
+            )));
         }
         let loc = match found.length {
             Some(_) => element(&found.loc, at),
@@ -234,12 +256,17 @@ impl Machine<'_> {
             Val::Int(at, _) => Ok(u32::try_from(*at).unwrap_or(u32::MAX)),
             Val::Sym(term, _) => {
                 if length > 64 {
-                    return refuse("an index that is not known into an array of more than 64 elements");
+                    return refuse(
+                        "an index that is not known into an array of more than 64 elements",
+                    );
                 }
                 let mut others = palisade_lang::Expr::Const(1);
                 let mut choices = Vec::new();
                 for at in 0..length {
-                    choices.push((arith::equal((**term).clone(), i64::from(at)), Val::usize(at as usize)));
+                    choices.push((
+                        arith::equal((**term).clone(), i64::from(at)),
+                        Val::usize(at as usize),
+                    ));
                     let differs = palisade_lang::Expr::binary(
                         palisade_lang::BinaryOp::NotEqual,
                         (**term).clone(),
@@ -247,7 +274,11 @@ impl Machine<'_> {
                     );
                     others = match others {
                         palisade_lang::Expr::Const(_) => differs,
-                        others => palisade_lang::Expr::binary(palisade_lang::BinaryOp::And, others, differs),
+                        others => palisade_lang::Expr::binary(
+                            palisade_lang::BinaryOp::And,
+                            others,
+                            differs,
+                        ),
                     };
                 }
                 choices.push((others, Val::usize(length as usize)));

@@ -14,7 +14,13 @@ const MAX_CONSTANT_STEPS: usize = 200_000;
 
 impl Machine<'_> {
     /// The value of the right side of an assignment.
-    pub fn rvalue(&mut self, state: &State, rvalue: &Rvalue, moved: &mut Vec<Loc>, target: Option<&Place>) -> Run<Val> {
+    pub fn rvalue(
+        &mut self,
+        state: &State,
+        rvalue: &Rvalue,
+        moved: &mut Vec<Loc>,
+        target: Option<&Place>,
+    ) -> Run<Val> {
         match rvalue {
             Rvalue::Use(operand) => self.operand(state, operand, moved),
             Rvalue::Ref(place) => {
@@ -72,7 +78,9 @@ impl Machine<'_> {
                 let generic = self.code(state)?.arguments.clone();
                 let length = self.substitute(length, &generic);
                 let Ty::Const(count) = length else {
-                    return refuse(format!("an array of {length} elements: the number is not known"));
+                    return refuse(format!(
+                        "an array of {length} elements: the number is not known"
+                    ));
                 };
                 if count > 4096 {
                     return refuse("an array of more than 4096 elements");
@@ -105,7 +113,9 @@ impl Machine<'_> {
                 let fields = self.operands(state, operands, moved)?;
                 let generic = self.code(state)?.arguments.clone();
                 let path = self.substitute_path(path, &generic);
-                let declared = target.map(|place| self.place(state, place).map(|f| f.ty)).transpose()?;
+                let declared = target
+                    .map(|place| self.place(state, place).map(|f| f.ty))
+                    .transpose()?;
                 let declared = declared.map(|ty| self.substitute(&ty, &generic));
                 self.aggregate(&path, names, fields, declared)
             }
@@ -113,14 +123,32 @@ impl Machine<'_> {
         }
     }
 
-    fn operands(&mut self, state: &State, operands: &[crate::mir::Operand], moved: &mut Vec<Loc>) -> Run<Vec<Val>> {
-        operands.iter().map(|o| self.operand(state, o, moved)).collect()
+    fn operands(
+        &mut self,
+        state: &State,
+        operands: &[crate::mir::Operand],
+        moved: &mut Vec<Loc>,
+    ) -> Run<Vec<Val>> {
+        operands
+            .iter()
+            .map(|o| self.operand(state, o, moved))
+            .collect()
     }
 
     /// A struct or a variant.
-    pub fn aggregate(&mut self, path: &FnPath, names: &[Rc<str>], fields: Vec<Val>, declared: Option<Ty>) -> Run<Val> {
+    pub fn aggregate(
+        &mut self,
+        path: &FnPath,
+        names: &[Rc<str>],
+        fields: Vec<Val>,
+        declared: Option<Ty>,
+    ) -> Run<Val> {
         let whole = path.plain();
-        let args: Vec<Ty> = path.segments.iter().flat_map(|(_, args)| args.clone()).collect();
+        let args: Vec<Ty> = path
+            .segments
+            .iter()
+            .flat_map(|(_, args)| args.clone())
+            .collect();
         if let Some((enum_path, name)) = whole.rsplit_once("::")
             && let Some(variants) = self.index.enums.get(enum_path)
             && let Some(variant) = variants.iter().find(|v| *v.name == *name)
@@ -133,10 +161,14 @@ impl Machine<'_> {
         }
         // A union, or an enum whose definition is not seen.
         if let Some(Ty::Adt(declared, _)) = &declared
-            && whole.rsplit_once("::").is_some_and(|(front, _)| front == &**declared)
+            && whole
+                .rsplit_once("::")
+                .is_some_and(|(front, _)| front == &**declared)
             && !self.index.fields.contains_key(&whole)
         {
-            return refuse(format!("the enum {declared}, whose definition is not in the file"));
+            return refuse(format!(
+                "the enum {declared}, whose definition is not in the file"
+            ));
         }
         let known = self.index.fields.get(&whole);
         if known.is_some_and(|known| known.len() != fields.len()) && !names.is_empty() {
@@ -217,15 +249,17 @@ impl Machine<'_> {
                         palisade_lang::Expr::Const(0),
                     );
                     if !self.truth(state, &arith::simplify(&small, IntTy::BOOL))? {
-                        return Err(Need::Bound("a number of 2^63 or more is divided".to_owned()));
+                        return Err(Need::Bound(
+                            "a number of 2^63 or more is divided".to_owned(),
+                        ));
                     }
                 }
                 self.settle(state, value)
             }
             Computed::Unknown => match (left, right) {
-                (Val::Uninit, _) | (_, Val::Uninit) => {
-                    Err(Need::Fail("memory is read that nothing was written to".to_owned()))
-                }
+                (Val::Uninit, _) | (_, Val::Uninit) => Err(Need::Fail(
+                    "memory is read that nothing was written to".to_owned(),
+                )),
                 (Val::Int(..), Val::Int(0, _)) if matches!(name, "Div" | "Rem") => {
                     Err(Need::Fail("division by zero".to_owned()))
                 }
@@ -237,7 +271,9 @@ impl Machine<'_> {
     /// Numbers that are computed go into a register, so that a loop comes back to where it was; conditions stay as they are.
     fn settle(&mut self, state: &State, value: Val) -> Run<Val> {
         match &value {
-            Val::Sym(term, ty) if *ty != IntTy::BOOL && !matches!(**term, palisade_lang::Expr::Atom(_)) => {
+            Val::Sym(term, ty)
+                if *ty != IntTy::BOOL && !matches!(**term, palisade_lang::Expr::Atom(_)) =>
+            {
                 self.ask(state, Need::Assign((**term).clone(), *ty))
             }
             _ => Ok(value),
@@ -275,9 +311,9 @@ impl Machine<'_> {
         };
         match result {
             Some(value) => self.settle(state, value),
-            None if *value == Val::Uninit => {
-                Err(Need::Fail("memory is read that nothing was written to".to_owned()))
-            }
+            None if *value == Val::Uninit => Err(Need::Fail(
+                "memory is read that nothing was written to".to_owned(),
+            )),
             None => refuse(format!("the operation {name} on this value")),
         }
     }
@@ -311,7 +347,9 @@ impl Machine<'_> {
             return self.transmute(state, value, ty);
         }
         // Pointers stay what they are; a pointer to an array becomes one to its first element.
-        if let (Val::Ptr(pointer), Ty::Ref(old) | Ty::Ptr(old), Ty::Ref(new) | Ty::Ptr(new)) = (&value, from, ty) {
+        if let (Val::Ptr(pointer), Ty::Ref(old) | Ty::Ptr(old), Ty::Ref(new) | Ty::Ptr(new)) =
+            (&value, from, ty)
+        {
             let slice = matches!(**new, Ty::Slice(_) | Ty::Str | Ty::Dyn(_));
             let mut pointer = (**pointer).clone();
             if !slice {
@@ -365,7 +403,9 @@ impl Machine<'_> {
     /// The same bits as another type: wrappers come and go.
     pub fn transmute(&mut self, state: &State, value: Val, ty: &Ty) -> Run<Val> {
         match (value, ty) {
-            (Val::Agg(agg), Ty::Ref(_) | Ty::Ptr(_) | Ty::Int(_)) if agg.variant.is_none() && !agg.fields.is_empty() => {
+            (Val::Agg(agg), Ty::Ref(_) | Ty::Ptr(_) | Ty::Int(_))
+                if agg.variant.is_none() && !agg.fields.is_empty() =>
+            {
                 self.transmute(state, agg.fields[0].clone(), ty)
             }
             (value @ Val::Agg(_), _) => Ok(value),
@@ -379,10 +419,12 @@ impl Machine<'_> {
                     _ => refuse(format!("the bits of a value as {ty}")),
                 }
             }
-            (value, Ty::Int(int)) if !matches!(value, Val::Ptr(_)) => match arith::convert(&value, *int) {
-                Some(value) => self.settle(state, value),
-                None => refuse(format!("the bits of a value as {ty}")),
-            },
+            (value, Ty::Int(int)) if !matches!(value, Val::Ptr(_)) => {
+                match arith::convert(&value, *int) {
+                    Some(value) => self.settle(state, value),
+                    None => refuse(format!("the bits of a value as {ty}")),
+                }
+            }
             (value, Ty::Ref(_) | Ty::Ptr(_) | Ty::FnPtr | Ty::Int(_)) => Ok(value),
             (_, ty) => refuse(format!("the bits of a value as {ty}")),
         }
@@ -406,7 +448,11 @@ impl Machine<'_> {
             }
             Constant::Alloc(name) => {
                 let code = self.code(state)?;
-                let prefix = if code.body.path.starts_with("std::") { "std::" } else { "" };
+                let prefix = if code.body.path.starts_with("std::") {
+                    "std::"
+                } else {
+                    ""
+                };
                 let key = format!("{prefix}{name}");
                 match self.index.statics.get(key.as_str()).cloned() {
                     Some(path) => {
@@ -425,7 +471,9 @@ impl Machine<'_> {
 
     /// The object that a static is, with its initial value.
     pub fn static_(&mut self, path: &Rc<str>) -> Run<Loc> {
-        let object = self.know.object(super::knowledge::ObjectKey::Static(path.clone()));
+        let object = self
+            .know
+            .object(super::knowledge::ObjectKey::Static(path.clone()));
         let loc = Loc {
             object,
             path: Vec::new(),
@@ -436,9 +484,10 @@ impl Machine<'_> {
         let Some(&number) = self.index.by_path.get(&**path) else {
             return refuse(format!("the static {path}, which is not in this file"));
         };
-        self.know.names.entry(object).or_insert_with(|| {
-            path.rsplit("::").next().unwrap_or(path).to_owned()
-        });
+        self.know
+            .names
+            .entry(object)
+            .or_insert_with(|| path.rsplit("::").next().unwrap_or(path).to_owned());
         let value = self.evaluate(number, Rc::default())?;
         let before = (self.initial, self.spawned, self.constant);
         (self.initial, self.spawned, self.constant) = (true, false, false);
@@ -508,7 +557,11 @@ impl Machine<'_> {
     fn function_constant(&self, path: &FnPath) -> Option<Val> {
         let name = path.name();
         let suffix = format!(">::{name}");
-        let mut found = self.index.constants.iter().filter(|(p, _)| p.ends_with(&suffix));
+        let mut found = self
+            .index
+            .constants
+            .iter()
+            .filter(|(p, _)| p.ends_with(&suffix));
         let (_, constant) = found.next()?;
         if found.next().is_some() {
             return None;
@@ -529,7 +582,14 @@ impl Machine<'_> {
         (self.thread, self.constant, self.initial) = (u32::MAX, true, false);
         let mut state = State::default();
         let result = self
-            .push(&mut state, number, generic, Vec::new(), None, &SourceSpan::default())
+            .push(
+                &mut state,
+                number,
+                generic,
+                Vec::new(),
+                None,
+                &SourceSpan::default(),
+            )
             .and_then(|()| self.run_constant(&mut state));
         (self.thread, self.constant, self.initial, self.position) = before;
         let value = result?;
@@ -541,10 +601,10 @@ impl Machine<'_> {
         for _ in 0..MAX_CONSTANT_STEPS {
             let returns = state.frames.len() == 1
                 && matches!(&*state.frames[0], Frame::Code(Code { body, block, statement, .. })
-                    if body.blocks.get(*block as usize).is_some_and(|b| {
-                        b.statements.len() == *statement as usize
-                            && matches!(b.terminator, Some((crate::mir::Terminator::Return, _)))
-                    }));
+                if body.blocks.get(*block as usize).is_some_and(|b| {
+                    b.statements.len() == *statement as usize
+                        && matches!(b.terminator, Some((crate::mir::Terminator::Return, _)))
+                }));
             if returns {
                 let result = self.local(state, 0)?;
                 let value = self.read(state, &result)?;
@@ -560,21 +620,37 @@ impl Machine<'_> {
         match value {
             Val::Ptr(pointer) => {
                 let loc = &pointer.loc;
-                if self.know.is_shared(loc.object) || !matches!(self.know.key(loc.object), super::knowledge::ObjectKey::Local(..) | super::knowledge::ObjectKey::Heap(..)) {
+                if self.know.is_shared(loc.object)
+                    || !matches!(
+                        self.know.key(loc.object),
+                        super::knowledge::ObjectKey::Local(..)
+                            | super::knowledge::ObjectKey::Heap(..)
+                    )
+                {
                     return Ok(Val::Ptr(pointer));
                 }
-                let root = Loc { object: loc.object, path: Vec::new() };
+                let root = Loc {
+                    object: loc.object,
+                    path: Vec::new(),
+                };
                 let inner = self.read(state, &root)?;
                 let inner = self.keep(state, inner)?;
                 let object = self.know.constant(inner);
                 Ok(Val::Ptr(Rc::new(Pointer {
-                    loc: Loc { object, path: loc.path.clone() },
+                    loc: Loc {
+                        object,
+                        path: loc.path.clone(),
+                    },
                     length: pointer.length,
                     tag: pointer.tag,
                 })))
             }
             Val::Agg(agg) => {
-                let fields: Run<Vec<Val>> = agg.fields.iter().map(|f| self.keep(state, f.clone())).collect();
+                let fields: Run<Vec<Val>> = agg
+                    .fields
+                    .iter()
+                    .map(|f| self.keep(state, f.clone()))
+                    .collect();
                 Ok(Val::Agg(Rc::new(Agg {
                     ty: agg.ty.clone(),
                     variant: agg.variant,

@@ -109,7 +109,10 @@ impl State {
         });
         used.sort_unstable();
         used.dedup();
-        let free = used.iter().enumerate().find(|(at, used)| *at as u32 != **used);
+        let free = used
+            .iter()
+            .enumerate()
+            .find(|(at, used)| *at as u32 != **used);
         RegisterId(free.map_or(used.len() as u32, |(at, _)| at as u32))
     }
 
@@ -121,10 +124,15 @@ impl State {
             if !mentioned {
                 return None;
             }
-            Some(super::arith::simplify(&substitute(expr, register, value), ty))
+            Some(super::arith::simplify(
+                &substitute(expr, register, value),
+                ty,
+            ))
         };
         for frame in &mut self.frames {
-            let Frame::Code(code) = &**frame else { continue };
+            let Frame::Code(code) = &**frame else {
+                continue;
+            };
             let mut changed: Vec<(usize, Val)> = Vec::new();
             for (at, local) in code.locals.iter().enumerate() {
                 if let Some(new) = local.map_symbols(&change) {
