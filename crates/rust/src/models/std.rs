@@ -248,6 +248,7 @@ pub mod mem {
         palisade::write(b as *mut T, x);
     }
     pub fn drop<T>(value: T) {}
+    pub fn inside<T>(p: *mut MaybeUninit<T>) -> *const T { unsafe { &raw const (*p).value } }
     pub fn first_of<T, const N: usize>(kept: &ManuallyDrop<[T; N]>) -> *const T { palisade::offset(&raw const kept.value as *const T, 0) }
     pub fn forget<T>(value: T) { let _kept = ManuallyDrop::new(value); }
     pub unsafe fn transmute<T, U>(value: T) -> U { palisade::transmute(value) }
@@ -458,6 +459,28 @@ pub mod boxed {
             palisade::free(p);
             value
         }
+    }
+    impl<T> Box<T> {
+        pub fn new_uninit() -> Box<crate::mem::MaybeUninit<T>> {
+            let p = palisade::allocate::<crate::mem::MaybeUninit<T>>();
+            unsafe { Box::from_raw(p) }
+        }
+        pub fn pin(value: T) -> Box<T> { Box::new(value) }
+    }
+    impl<T> Box<crate::mem::MaybeUninit<T>> {
+        pub unsafe fn assume_init(self) -> Box<T> { Box::from_raw(Box::into_raw(self) as *mut T) }
+    }
+    pub fn box_assume_init_into_vec_unsafe<T, const N: usize>(b: Box<crate::mem::MaybeUninit<[T; N]>>) -> crate::vec::Vec<T> {
+        let p = Box::into_raw(b);
+        let from: *const T = palisade::offset(crate::mem::inside(p) as *const T, 0);
+        let mut v = crate::vec::Vec::with_capacity(N);
+        let mut at = 0;
+        while at < N {
+            v.push(palisade::read(palisade::offset(from, at)));
+            at += 1;
+        }
+        palisade::free(p);
+        v
     }
     impl<T: ?Sized> Box<T> {
         pub unsafe fn from_raw(p: *mut T) -> Self { Box { pointer: Unique::of(p), alloc: Global } }

@@ -12,7 +12,7 @@ use palisade_lang::{BinaryOp, Expr, Order, Relation, RmwAction};
 use std::rc::Rc;
 
 /// No allocation site makes more shared objects in one thread than this.
-const MAX_ALLOCATIONS: u32 = 6;
+const MAX_ALLOCATIONS: u32 = 16;
 /// No program has more threads than this.
 const MAX_THREADS: usize = 12;
 
@@ -147,7 +147,9 @@ impl Machine<'_> {
             "bound" => return Err(Need::Bound("a limit of the models is met".to_owned())),
             "spawn" => self.spawn(state, argument(0))?,
             "join" => {
-                let Some(thread) = argument(0).known() else {
+                let threads: Vec<i64> = (0..self.know.threads.len() as i64).collect();
+                let thread = self.one_of(state, &argument(0), &threads)?;
+                let Some(thread) = thread.known() else {
                     return refuse("a thread is joined that is not known");
                 };
                 let end = self.thread_cell(thread as u32, 1);
@@ -156,7 +158,9 @@ impl Machine<'_> {
             }
             "current" => Val::usize(self.thread as usize),
             "token" => {
-                let Some(thread) = argument(0).known() else {
+                let threads: Vec<i64> = (0..self.know.threads.len() as i64).collect();
+                let thread = self.one_of(state, &argument(0), &threads)?;
+                let Some(thread) = thread.known() else {
                     return refuse("a thread is unparked that is not known");
                 };
                 let cell = self.thread_cell(thread as u32, 2);
@@ -227,6 +231,13 @@ impl Machine<'_> {
                 self.write(state, &loc, argument(1))?;
                 Val::unit()
             }
+            "len" => match argument(0) {
+                Val::Ptr(pointer) => match pointer.length {
+                    Some(length) => Val::usize(length as usize),
+                    None => return refuse("the length of something that is no slice"),
+                },
+                _ => return refuse("the length of something that is no slice"),
+            },
             "slice" => {
                 let pointer = self.to_pointer(state, argument(0))?;
                 let length = self.index_value(state, &argument(1), 16)?;

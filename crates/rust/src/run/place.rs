@@ -114,6 +114,7 @@ impl Machine<'_> {
         let code = self.code(state)?;
         let generic = code.arguments.clone();
         let declared = code.body.locals[place.local].ty.clone();
+        let of_models = code.body.path.starts_with("std::");
         let mut found = Found {
             loc: self.local(state, place.local)?,
             length: None,
@@ -162,7 +163,16 @@ impl Machine<'_> {
                     found.ty = inner;
                 }
                 Projection::Field(field, ty) => {
-                    found.loc.path.push(Step::Field(*field as u16));
+                    // What macros of the standard library see inside these types; the models have one field there.
+                    let inside = match &found.ty {
+                        Ty::Adt(path, _) if !of_models => &**path,
+                        _ => "",
+                    };
+                    match inside {
+                        "std::mem::MaybeUninit" => found.loc.path.push(Step::Field(0)),
+                        "std::mem::ManuallyDrop" | "std::mem::MaybeDangling" => {}
+                        _ => found.loc.path.push(Step::Field(*field as u16)),
+                    }
                     found.ty = self.substitute(ty, &generic);
                 }
                 Projection::Downcast(name) => {

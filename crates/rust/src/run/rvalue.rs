@@ -501,6 +501,25 @@ impl Machine<'_> {
     fn path_value(&mut self, path: &Rc<FnPath>, generic: &Rc<Substitution>) -> Run<Val> {
         let path = Rc::new(self.substitute_path(path, generic));
         let plain = path.plain();
+        // `<impl u32>::MAX`
+        if let [.., (_, args), (name, _)] = path.segments.as_slice()
+            && let [Ty::Int(int)] = args.as_slice()
+            && matches!(&**name, "MAX" | "MIN" | "BITS")
+            && int.bits <= 64
+        {
+            let top = 1i128 << (int.bits - u8::from(int.signed));
+            return Ok(match &**name {
+                "MAX" => Val::Int(top - 1, *int),
+                "MIN" => Val::Int(if int.signed { -top } else { 0 }, *int),
+                _ => Val::Int(
+                    i128::from(int.bits),
+                    IntTy {
+                        bits: 32,
+                        signed: false,
+                    },
+                ),
+            });
+        }
         if path.qualified.is_none() {
             if let Some(constant) = self.index.constants.get(&plain)
                 && let Constant::Int(value, ty) = constant
