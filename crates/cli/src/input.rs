@@ -191,7 +191,7 @@ fn read_rust(path: &Path, source: Source, reading: &ReadingArgs) -> Result<Input
             );
             Err(Failure::Message(why))
         }
-        Err(diagnostics) => Err(Failure::Text(source, diagnostics)),
+        Err(not) => Err(Failure::Text(not.source, not.diagnostics)),
     }
 }
 

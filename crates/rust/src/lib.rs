@@ -15,6 +15,7 @@ use compile::{CompileError, Compiler};
 use index::Index;
 use palisade_lang::{Diagnostic, Program, Source, Span};
 use program::Places;
+use run::build::Execution;
 use std::path::Path;
 
 /// What the caller wants of a file.
@@ -24,6 +25,15 @@ pub struct Options {
     pub compiler: Compiler,
     /// Only this test; all functions with `#[test]` otherwise.
     pub test: Option<String>,
+}
+
+/// Why a file could not be read.
+#[derive(Clone, Debug)]
+pub struct NotLoaded {
+    /// The text, with all files that belong to it.
+    pub source: Source,
+    /// What is wrong.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// A program for each root of a file.
@@ -36,22 +46,60 @@ pub struct Loaded {
 }
 
 /// Reads the Rust file `path`, whose text is `source`.
-pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
+pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, NotLoaded> {
+    let mut programs = Vec::new();
+    let places = |whole: &Source, names: &[String], name: &str, execution: &Execution<'_>| {
+        let places = Places::new(whole, names);
+        program::program(execution, whole, &places, name)
+    };
+    each_root(
+        path,
+        source,
+        options,
+        &mut |whole, names, name, execution| {
+            programs.push((name.to_owned(), places(whole, names, name, execution)));
+        },
+    )?;
+    Ok(Loaded {
+        programs,
+        warnings: Vec::new(),
+    })
+}
+
+/// Executes each root of a file, for those who want to see what comes of it.
+pub fn executions(
+    path: &Path,
+    source: &Source,
+    options: &Options,
+    mut show: impl FnMut(&str, &Execution<'_>),
+) -> Result<(), NotLoaded> {
+    each_root(path, source, options, &mut |_, _, name, execution| {
+        show(name, execution)
+    })
+}
+
+type Visit<'a> = dyn FnMut(&Source, &[String], &str, &Execution<'_>) + 'a;
+
+fn each_root(
+    path: &Path,
+    source: &Source,
+    options: &Options,
+    visit: &mut Visit<'_>,
+) -> Result<(), NotLoaded> {
+    let not = |diagnostics: Vec<Diagnostic>| NotLoaded {
+        source: source.clone(),
+        diagnostics,
+    };
     let text = source.text();
-    let has_main = has_main(text);
+    let test = !has_main(text) || options.test.is_some();
     let mut compiler = options.compiler.clone();
-    compiler.test |= !has_main || options.test.is_some();
-    if !has_main {
-        compiler.arguments.push("--crate-type=lib".to_owned());
-    }
-    let unit = unit_of(path, &compiler, "")?;
+    compiler.test = test;
+    let unit = unit_of(path, &compiler, "").map_err(not)?;
     let mut index = Index::default();
-    models::add(&mut index, &options.compiler)?;
+    models::add(&mut index, &options.compiler).map_err(not)?;
     index.add(path, text, unit, "").map_err(|e| {
-        vec![Diagnostic::error(
-            Span::default(),
-            format!("{}: {}", e.file.display(), e.message),
-        )]
+        let message = format!("{}: {}", e.file.display(), e.message);
+        not(vec![Diagnostic::error(Span::default(), message)])
     })?;
     let others = index
         .files
@@ -63,42 +111,41 @@ pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, V
     let names: Vec<String> = std::iter::once(path.to_string_lossy().into_owned())
         .chain(others.iter().map(|(name, _)| name.clone()))
         .collect();
-    let source = match others.is_empty() {
+    let whole = match others.is_empty() {
         true => source.clone(),
         false => Source::of_files(source.name(), text, others, []),
     };
-    let places = Places::new(&source, &names);
-    let roots = roots(&index, options)?;
-    let mut programs = Vec::new();
-    for (name, body) in roots {
+    for (name, body) in roots(&index, options, test).map_err(not)? {
         match run::build::execute(&index, body) {
-            Ok(execution) => {
-                let program = program::program(&execution, &source, &places, &name);
-                programs.push((name, program));
-            }
+            Ok(execution) => visit(&whole, &names, &name, &execution),
             Err(trouble) => {
-                let span = places.innermost(&trouble.spans);
+                let span = Places::new(&whole, &names).innermost(&trouble.spans);
                 let mut diagnostic = Diagnostic::error(span, trouble.refusal.message);
                 diagnostic.help = trouble.refusal.help;
-                return Err(vec![diagnostic]);
+                return Err(NotLoaded {
+                    source: whole,
+                    diagnostics: vec![diagnostic],
+                });
             }
         }
     }
-    Ok(Loaded {
-        programs,
-        warnings: Vec::new(),
-    })
+    Ok(())
 }
 
 fn has_main(text: &str) -> bool {
     syn::parse_file(text).is_ok_and(|file| {
-        file.items
-            .iter()
-            .any(|item| matches!(item, syn::Item::Fn(f) if f.sig.ident == "main"))
+        file.items.iter().any(|item| {
+            matches!(item, syn::Item::Fn(f)
+                if f.sig.ident == "main" && !f.attrs.iter().any(|a| a.path().is_ident("test")))
+        })
     })
 }
 
-fn roots(index: &Index, options: &Options) -> Result<Vec<(String, usize)>, Vec<Diagnostic>> {
+fn roots(
+    index: &Index,
+    options: &Options,
+    test: bool,
+) -> Result<Vec<(String, usize)>, Vec<Diagnostic>> {
     let tests: Vec<(String, usize)> = index
         .tests
         .iter()
@@ -125,7 +172,7 @@ fn roots(index: &Index, options: &Options) -> Result<Vec<(String, usize)>, Vec<D
         ]);
     }
     if let Some(&main) = index.by_path.get("main")
-        && !options.compiler.test
+        && !test
     {
         return Ok(vec![("main".to_owned(), main)]);
     }

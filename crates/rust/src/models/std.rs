@@ -364,6 +364,14 @@ pub mod prim {
     pub fn slice_get_mut<T, U>(s: &mut [T], at: usize) -> Option<&mut T> { if at < palisade::len(s) { Option::Some(&mut s[at]) } else { Option::None } }
     pub fn slice_get_unchecked<T, U>(s: &[T], at: usize) -> &T { &s[at] }
     pub fn slice_get_unchecked_mut<T, U>(s: &mut [T], at: usize) -> &mut T { &mut s[at] }
+    pub fn slice_contains<T: PartialEq>(s: &[T], x: &T) -> bool {
+        let mut at = 0;
+        while at < palisade::len(s) {
+            if s[at] == *x { return true }
+            at += 1;
+        }
+        false
+    }
     pub fn slice_first<T>(s: &[T]) -> Option<&T> { if palisade::len(s) > 0 { Option::Some(&s[0]) } else { Option::None } }
     pub fn slice_iter<T>(s: &[T]) -> crate::slice::Iter<'_, T> { crate::slice::Iter { slice: s, at: 0, end: palisade::len(s) } }
     pub fn slice_iter_mut<T>(s: &mut [T]) -> crate::slice::IterMut<'_, T> { let end = palisade::len(s); crate::slice::IterMut { slice: s, at: 0, end } }

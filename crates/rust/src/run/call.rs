@@ -71,6 +71,35 @@ fn primitive(ty: &Ty) -> &'static str {
 }
 
 impl Machine<'_> {
+    /// Whether an impl is for the type of this path, and not for another with the same last name.
+    fn is_for(&self, found: &Impl, ty: &Ty) -> bool {
+        let (Ty::Adt(name, _), Ty::Adt(path, _)) = (&found.self_ty, ty) else {
+            return true;
+        };
+        if found.generics.contains(name) {
+            return true;
+        }
+        if found.module.starts_with("std") {
+            return path.starts_with("std::");
+        }
+        // The type that the name means where the impl stands, if it is defined in the user's files.
+        let mut module = found.module.as_str();
+        loop {
+            let full = match module.is_empty() {
+                true => name.to_string(),
+                false => format!("{module}::{name}"),
+            };
+            if self.index.fields.contains_key(&full) || self.index.enums.contains_key(&full) {
+                return full == **path;
+            }
+            match module.rsplit_once("::") {
+                Some((outer, _)) => module = outer,
+                None if !module.is_empty() => module = "",
+                None => return true,
+            }
+        }
+    }
+
     fn generics_of(&self, impl_number: usize, name: &str) -> Vec<Rc<str>> {
         let module = &self.index.impls[impl_number].module;
         let key = match module.is_empty() {
@@ -88,7 +117,7 @@ impl Machine<'_> {
                 continue;
             }
             let mut bound = Substitution::new();
-            if unify(&found.self_ty, ty, &found.generics, &mut bound) {
+            if self.is_for(found, ty) && unify(&found.self_ty, ty, &found.generics, &mut bound) {
                 let target = found.types.get(name)?;
                 return Some(self.substitute(target, &Rc::new(bound)));
             }
@@ -108,6 +137,7 @@ impl Machine<'_> {
             };
             let mut bound = Substitution::new();
             if head(&found.self_ty) == head(ty)
+                && self.is_for(found, ty)
                 && unify(&found.self_ty, ty, &found.generics, &mut bound)
             {
                 return Some((*number, bound));
@@ -126,7 +156,7 @@ impl Machine<'_> {
     ) -> Option<(usize, Substitution)> {
         let body = *found.functions.get(name)?;
         let mut bound = Substitution::new();
-        if !unify(&found.self_ty, ty, &found.generics, &mut bound) {
+        if !self.is_for(found, ty) || !unify(&found.self_ty, ty, &found.generics, &mut bound) {
             return None;
         }
         let names = self.generics_of(number, name);

@@ -728,12 +728,19 @@ impl Machine<'_> {
                 let loc = self.target(state, arguments.first())?;
                 Ok(Some(self.read(state, &loc)?))
             }
-            ("PartialEq", "eq" | "ne") | ("PartialOrd", "lt" | "le" | "gt" | "ge") => {
+            ("PartialEq", "eq" | "ne") => {
+                let left = self.plain_value(state, arguments.first())?;
+                let right = self.plain_value(state, arguments.get(1))?;
+                let equal = self.equal(state, &left, &right)?;
+                match path.name() {
+                    "eq" => Ok(Some(equal)),
+                    _ => Ok(arith::not(&equal)),
+                }
+            }
+            ("PartialOrd", "lt" | "le" | "gt" | "ge") => {
                 let left = self.plain_value(state, arguments.first())?;
                 let right = self.plain_value(state, arguments.get(1))?;
                 let op = match path.name() {
-                    "eq" => "Eq",
-                    "ne" => "Ne",
                     "lt" => "Lt",
                     "le" => "Le",
                     "gt" => "Gt",
@@ -760,14 +767,48 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether two values are equal, part by part.
+    fn equal(&mut self, state: &State, left: &Val, right: &Val) -> Run<Val> {
+        match (left, right) {
+            (Val::Text(a), Val::Text(b)) => Ok(Val::bool(a == b)),
+            (Val::Agg(a), Val::Agg(b)) => {
+                if a.variant != b.variant || a.fields.len() != b.fields.len() {
+                    return Ok(Val::bool(false));
+                }
+                for (a, b) in a.fields.iter().zip(&b.fields) {
+                    let a = self.plain_value(state, Some(a))?;
+                    let b = self.plain_value(state, Some(b))?;
+                    let equal = self.equal(state, &a, &b)?;
+                    if !self.truth(state, &equal)? {
+                        return Ok(Val::bool(false));
+                    }
+                }
+                Ok(Val::bool(true))
+            }
+            _ => self.binary(state, "Eq", left, right),
+        }
+    }
+
     /// What references, however many, lead to.
     fn plain_value(&mut self, state: &State, value: Option<&Val>) -> Run<Val> {
         let mut value = value.cloned().unwrap_or(Val::Uninit);
         for _ in 0..4 {
             match &value {
                 Val::Ptr(pointer) => {
-                    let loc = pointer.loc.clone();
-                    value = self.read(state, &loc)?;
+                    let pointer = pointer.clone();
+                    value = match pointer.length {
+                        None => self.read(state, &pointer.loc)?,
+                        Some(length) => {
+                            let mut fields = Vec::new();
+                            for at in 0..length {
+                                let Some(loc) = super::place::element(&pointer.loc, at) else {
+                                    return refuse("an element of something that is no array");
+                                };
+                                fields.push(self.read(state, &loc)?);
+                            }
+                            return Ok(Val::tuple(fields));
+                        }
+                    };
                 }
                 _ => break,
             }

@@ -531,7 +531,12 @@ impl Machine<'_> {
             {
                 return self.evaluate(number, generic.clone());
             }
-            if let [(name, _)] = path.segments.as_slice() {
+            // Parameters have no crate in front of them.
+            let own = match path.segments.as_slice() {
+                [(first, _), rest @ ..] if &**first == "std" => rest,
+                all => all,
+            };
+            if let [(name, _)] = own {
                 if let Some((_, Ty::Const(value))) = generic.iter().find(|(p, _)| p == name) {
                     return Ok(Val::Int(*value, IntTy::USIZE));
                 }

@@ -1,0 +1,29 @@
+//! Shows what the machine makes of a Rust file: failures with their reasons, and how large the threads are.
+
+use palisade_lang::Source;
+use palisade_rust::run::build::Instruction;
+
+fn main() {
+    for path in std::env::args().skip(1) {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let source = Source::new(path.clone(), text);
+        let options = palisade_rust::Options::default();
+        match palisade_rust::executions(path.as_ref(), &source, &options, |name, execution| {
+            for automaton in &execution.automata {
+                println!(
+                    "{name}: thread {}: {} points",
+                    automaton.thread, automaton.points
+                );
+                for edge in &automaton.edges {
+                    if let Instruction::Fail(message) = &edge.instruction {
+                        let place = edge.spans.iter().find(|s| !s.file.is_empty());
+                        println!("  may fail: {message} {place:?}");
+                    }
+                }
+            }
+        }) {
+            Ok(()) => {}
+            Err(found) => println!("{path}: {found:?}"),
+        }
+    }
+}
