@@ -567,7 +567,7 @@ impl Cursor<'_> {
                     self.spaces();
                     self.eat("mut ");
                 }
-                if self.eat("(fake) ") {}
+                self.eat("(fake) ");
                 return Ok(Rvalue::Ref(self.place()?));
             }
         }

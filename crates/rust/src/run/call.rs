@@ -129,7 +129,7 @@ impl Machine<'_> {
     pub fn drop_impl(&self, ty: &Ty) -> Option<(usize, Substitution)> {
         let Ty::Adt(..) = ty else { return None };
         for found in &self.index.impls {
-            if !found.trait_.as_ref().is_some_and(|t| head(t) == "Drop") {
+            if found.trait_.as_ref().is_none_or(|t| head(t) != "Drop") {
                 continue;
             }
             let Some(number) = found.functions.get("drop") else {

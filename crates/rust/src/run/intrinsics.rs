@@ -605,8 +605,8 @@ impl Machine<'_> {
                 }
                 return Ok(object);
             }
-            if !state.heap.contains_key(&object) {
-                state.heap.insert(object, value);
+            if let std::collections::btree_map::Entry::Vacant(free) = state.heap.entry(object) {
+                free.insert(value);
                 return Ok(object);
             }
         }

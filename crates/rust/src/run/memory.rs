@@ -49,7 +49,7 @@ impl Machine<'_> {
         self.initial && (!self.spawned || self.fresh.contains(&object))
     }
 
-    fn from_code(&self, number: &Val) -> Val {
+    fn decoded(&self, number: &Val) -> Val {
         let Some(code) = number.known() else {
             return number.clone();
         };
@@ -72,7 +72,7 @@ impl Machine<'_> {
                 let mut codes = self.know.all_codes();
                 codes.insert(0, 0);
                 self.one_of(state, &value, &codes)
-                    .map(|v| self.from_code(&v))
+                    .map(|v| self.decoded(&v))
             }
             _ => Ok(value),
         }
@@ -311,11 +311,11 @@ impl Machine<'_> {
             order,
         };
         let value = self.ask(state, need)?;
-        self.from_cell(state, cell, kind, value, order == Order::NonAtomic)
+        self.read_value(state, cell, kind, value, order == Order::NonAtomic)
     }
 
     /// What was read from a cell as a value: pointers are told apart, and memory that nothing was written to is an error.
-    fn from_cell(
+    fn read_value(
         &mut self,
         state: &State,
         cell: &Loc,
@@ -336,7 +336,7 @@ impl Machine<'_> {
             if let Some(wrong) = value.known().and_then(|n| wrong_read(arith::stored(n))) {
                 return Err(wrong);
             }
-            return Ok(self.from_code(&value));
+            return Ok(self.decoded(&value));
         }
         let Val::Sym(term, _) = &value else {
             return Ok(value);
@@ -556,7 +556,7 @@ impl Machine<'_> {
             order,
         };
         let value = self.ask(state, need)?;
-        self.from_cell(state, cell, kind, value, false)
+        self.read_value(state, cell, kind, value, false)
     }
 
     /// Whether the first thread still sets the initial values of this place.

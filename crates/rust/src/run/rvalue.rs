@@ -338,7 +338,7 @@ impl Machine<'_> {
             };
         }
         if kind.contains("Unsize") {
-            return self.unsize(state, value, from);
+            return self.unsize(value, from);
         }
         if kind.contains("Float") {
             return Ok(Val::Text(Rc::from("a number with a fraction")));
@@ -365,7 +365,7 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    fn unsize(&mut self, state: &State, value: Val, from: &Ty) -> Run<Val> {
+    fn unsize(&self, value: Val, from: &Ty) -> Run<Val> {
         match value {
             Val::Ptr(pointer) => {
                 let inner = match from {
@@ -388,7 +388,7 @@ impl Machine<'_> {
             Val::Agg(agg) => {
                 let mut fields = agg.fields.clone();
                 if let Some(first) = fields.first_mut() {
-                    *first = self.unsize(state, first.clone(), from)?;
+                    *first = self.unsize(first.clone(), from)?;
                 }
                 Ok(Val::Agg(Rc::new(Agg {
                     ty: agg.ty.clone(),
