@@ -382,7 +382,9 @@ fn rewrite_access(
     let (exchange, add) = match program.language {
         Language::Pal => ("xchg(", "fadd("),
         Language::Tpl => ("exchange(", "FADD("),
-        Language::Trencher | Language::Litmus | Language::C | Language::Rust => return Err(cannot()),
+        Language::Trencher | Language::Litmus | Language::C | Language::Rust => {
+            return Err(cannot());
+        }
     };
     let all = program.threads.iter().flat_map(|t| &t.transitions);
     let is_store = all

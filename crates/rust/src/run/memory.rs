@@ -71,8 +71,7 @@ impl Machine<'_> {
             Val::Sym(..) => {
                 let mut codes = self.know.all_codes();
                 codes.insert(0, 0);
-                self.one_of(state, &value, &codes)
-                    .map(|v| self.decoded(&v))
+                self.one_of(state, &value, &codes).map(|v| self.decoded(&v))
             }
             _ => Ok(value),
         }
