@@ -271,6 +271,14 @@ pub struct ExportArgs {
     /// Look for one attack only: the thread, the line of the delayed store and the line of the load that overtakes it, as in `t:5:6`.
     #[arg(long, value_name = "THREAD:STORE:LOAD", requires = "instrumented")]
     pub attack: Option<String>,
+
+    /// How long this may take, such as `60s`.
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout)]
+    pub timeout: Option<Duration>,
+
+    /// How much memory the process may hold, such as `8GiB` or `500M`.
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub memory: Option<u64>,
 }
 
 #[derive(Args, Debug)]
@@ -320,7 +328,13 @@ pub struct ValidateArgs {
     #[arg(long)]
     pub all_locations: bool,
 
+    /// How long this may take, such as `60s`.
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout)]
+    pub timeout: Option<Duration>,
+
     /// About how much memory the states of a certificate may take, such as `1GiB`; what is more is sorted on disk.
+    ///
+    /// What needs more than twice as much all the same (and more than 128 MiB) is too large to be judged: exit status 2.
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, default_value = "256MiB")]
     pub memory: u64,
 

@@ -35,6 +35,8 @@ pub fn write_whole_with<T>(
         _ => Path::new("."),
     };
     let mut builder = tempfile::Builder::new();
+    // A process that is killed leaves a file by which it can be known what it is.
+    builder.prefix(".palisade-").suffix(".part");
     #[cfg(unix)]
     {
         // What any new file gets; the process' mask is applied to it.

@@ -1,29 +1,67 @@
-//! Waiting for an answer no longer than it may take.
+//! Waiting for an answer no longer, and for no more memory, than it may take.
 //!
-//! Searches look at the clock themselves, and stop with what they have found. What comes before a search (reading the code of the threads, comparing
-//! every store with every load) does not, and takes long for programs of tens of thousands of instructions. Whoever waits here gets an answer all
-//! the same.
+//! Searches look at the clock and at memory themselves, and stop with what they have found. What comes before a search (reading the text, inlining, comparing
+//! every store with every load) does not, or not often enough. Whoever waits here gets an answer all the same.
 
+use crate::limits;
+use palisade_lang::meter::{Meter, charged};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// As much as the main thread has.
-const STACK: usize = 8 << 20;
+/// Enough for everything that is nested as deep as parsers allow.
+const STACK: usize = 16 << 20;
+/// Memory may be exceeded by so much, or by a quarter if that is more.
+const MEMORY_GRACE: u64 = 32 << 20;
 /// How often somebody who waits looks whether that is still wanted.
-const GLANCE: Duration = Duration::from_millis(50);
+const GLANCE: Duration = Duration::from_millis(20);
 /// A search that has been told to stop may take so long to say what it found, or a quarter of its time if that is more.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// What `work` gives; or why nobody waits for it any longer. Then it goes on by itself, until the process ends.
+/// How much an answer may take.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Patience {
+    /// How long.
+    pub timeout: Option<Duration>,
+    /// How many bytes the process may hold meanwhile.
+    pub memory: Option<u64>,
+}
+
+/// About what an instruction or a part of an expression takes, with everything that is derived from it.
+const BYTES_OF_A_NODE: u64 = 200;
+
+impl Patience {
+    /// What may be read: as much as fits into memory.
+    fn meter(self, stop: &Arc<AtomicBool>) -> Meter {
+        let memory = self.memory.into_iter().chain(limits::machine()).min();
+        Meter {
+            nodes: memory.map_or(u64::MAX, |memory| memory / BYTES_OF_A_NODE),
+            stop: Arc::clone(stop),
+        }
+    }
+
+    /// Whether the process holds more than it may, and more than somebody who looks at memory now and then would let happen.
+    fn is_too_much(self) -> bool {
+        let most = |memory: u64| memory.saturating_add((memory / 4).max(MEMORY_GRACE));
+        self.memory
+            .is_some_and(|memory| limits::held() > most(memory))
+    }
+}
+
+/// What `work` gives; or why nobody waits for it any longer. Then it is told to stop, and goes on by itself until it does or the process ends.
+/// It runs on a stack of its own, whatever stack this thread has.
 pub fn wait_for<T: Send + 'static>(
-    timeout: Option<Duration>,
+    patience: Patience,
     cancel: &AtomicBool,
-    work: impl FnOnce() -> T + Send + 'static,
+    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> Result<T, &'static str> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let begin = Instant::now();
+    let stop = Arc::new(AtomicBool::new(cancel.load(Ordering::Relaxed)));
+    let told = Arc::clone(&stop);
+    let meter = patience.meter(&stop);
+    let work = move || charged(meter, || work(&told));
     let work = Arc::new(Mutex::new(Some(work)));
     let taken = Arc::clone(&work);
     let worker = move || {
@@ -39,24 +77,31 @@ pub fn wait_for<T: Send + 'static>(
         // The machine has no thread for us.
         return Ok(work());
     }
-    let patience = timeout.map(|most| most.saturating_add(GRACE.max(most / 4)));
+    let most = patience.timeout;
+    let longest = most.map(|most| most.saturating_add(GRACE.max(most / 4)));
     let mut cancelled = None;
-    loop {
+    let reason = loop {
         match receiver.recv_timeout(GLANCE) {
             Ok(answer) => return Ok(answer),
             Err(RecvTimeoutError::Disconnected) => return Err("its search has ended early"),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if patience.is_some_and(|patience| begin.elapsed() >= patience) {
-            return Err("the time limit is reached");
+        if longest.is_some_and(|longest| begin.elapsed() >= longest) {
+            break "the time limit is reached";
+        }
+        if patience.is_too_much() {
+            break "the memory limit is reached";
         }
         if cancel.load(Ordering::Relaxed) {
+            stop.store(true, Ordering::Relaxed);
             let since = *cancelled.get_or_insert_with(Instant::now);
             if since.elapsed() >= GRACE {
-                return Err("it was interrupted");
+                break "it was interrupted";
             }
         }
-    }
+    };
+    stop.store(true, Ordering::Relaxed);
+    Err(reason)
 }
 
 fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
@@ -67,30 +112,55 @@ fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
 mod tests {
     use super::*;
 
-    fn endless() {
+    fn endless(_: &AtomicBool) {
         loop {
             std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+
+    fn within(time: Duration) -> Patience {
+        Patience {
+            timeout: Some(time),
+            memory: None,
         }
     }
 
     #[test]
     fn answers_come_back() {
         let never = AtomicBool::new(false);
-        assert_eq!(wait_for(None, &never, || 7), Ok(7));
-        assert_eq!(wait_for(Some(Duration::from_secs(60)), &never, || 7), Ok(7));
+        assert_eq!(wait_for(Patience::default(), &never, |_| 7), Ok(7));
+        let minute = within(Duration::from_secs(60));
+        assert_eq!(wait_for(minute, &never, |_| 7), Ok(7));
     }
 
     #[test]
     fn nobody_waits_beyond_the_limit() {
         let never = AtomicBool::new(false);
-        let waited = wait_for(Some(Duration::from_millis(1)), &never, endless);
+        let waited = wait_for(within(Duration::from_millis(1)), &never, endless);
         assert_eq!(waited, Err("the time limit is reached"));
+    }
+
+    #[test]
+    fn nobody_waits_while_memory_fills() {
+        let never = AtomicBool::new(false);
+        let little = Patience {
+            timeout: None,
+            memory: Some(1 << 20),
+        };
+        let waited = wait_for(little, &never, |stop| {
+            let mut held: Vec<Vec<u8>> = Vec::new();
+            while !stop.load(Ordering::Relaxed) {
+                held.push(vec![1; 1 << 20]);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        assert_eq!(waited, Err("the memory limit is reached"));
     }
 
     #[test]
     fn nobody_waits_after_an_interruption() {
         let now = AtomicBool::new(true);
-        let waited = wait_for(None, &now, endless);
+        let waited = wait_for(Patience::default(), &now, endless);
         assert_eq!(waited, Err("it was interrupted"));
     }
 }

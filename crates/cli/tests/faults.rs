@@ -491,3 +491,130 @@ fn somebody_who_waits_for_input_can_be_told_to_stop() {
         assert!(!status.success(), "{arguments:?}");
     }
 }
+
+/// Functions that call each other: some thousand bytes that stand for two to the power of twenty statements.
+fn doubling() -> String {
+    let sum = vec!["a"; 400].join("+");
+    let mut text = format!("shared x;\nfn f0(a) {{ x = {sum}; }}\n");
+    for level in 1..20 {
+        text += &format!("fn f{level}(a) {{ f{0}(a); f{0}(a); }}\n", level - 1);
+    }
+    text
+}
+
+/// Runs a line, and says how long it took.
+fn timed(directory: &Path, line: &str) -> (Output, Duration) {
+    let begin = std::time::Instant::now();
+    let output = sh(directory, line);
+    (output, begin.elapsed())
+}
+
+#[test]
+fn what_comes_before_the_search_counts() {
+    let called = doubling() + "thread t { f19(x); }\n";
+    let uncalled = doubling() + "thread t { x = 1; }\n";
+    let threads = "shared x;\nthread t[4000] { x = me; let r = x; }\n";
+    let array = "shared x[1000000];\nthread t { x[1] = 1; }\n";
+    let directory = scratch(&[
+        ("called.pal", called.as_bytes()),
+        ("uncalled.pal", uncalled.as_bytes()),
+        ("threads.pal", threads.as_bytes()),
+        ("array.pal", array.as_bytes()),
+    ]);
+    let limits = "--timeout 2s --memory 200MiB";
+    for command in ["check", "reach", "fence"] {
+        let line =
+            format!("ulimit -v 2000000; exec $P {command} {limits} --format json called.pal");
+        let (output, time) = timed(directory.path(), &line);
+        assert_eq!(code(&output), 3, "{command} {}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("\"unknown\""), "{command}");
+        assert!(time < Duration::from_secs(20), "{command} {time:?}");
+    }
+    let line = format!("ulimit -v 2000000; exec $P export {limits} --to pal called.pal");
+    assert_eq!(code(&sh(directory.path(), &line)), 3);
+    let line = format!("ulimit -v 2000000; exec $P report {limits} -o page.html called.pal");
+    assert_eq!(code(&sh(directory.path(), &line)), 2);
+    // No function that is not called is expanded.
+    let line = format!("ulimit -v 2000000; exec $P check {limits} uncalled.pal");
+    assert_eq!(code(&sh(directory.path(), &line)), 0);
+    for file in ["threads.pal", "array.pal"] {
+        let (output, time) = timed(directory.path(), &format!("$P check {limits} {file}"));
+        assert!([0, 1, 3].contains(&code(&output)), "{file}");
+        assert!(time < Duration::from_secs(20), "{file} {time:?}");
+    }
+    // Ctrl-C is heard.
+    let line = "$P check called.pal & sleep 0.3; kill -INT $!; wait $!";
+    let (output, time) = timed(directory.path(), line);
+    assert!([2, 3].contains(&code(&output)));
+    assert!(time < Duration::from_secs(20), "{time:?}");
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
+    let directory = scratch(&[]);
+    let line = "mkfifo pipe && exec $P check --from pal --timeout 1s pipe";
+    let (output, time) = timed(directory.path(), line);
+    assert_eq!(code(&output), 3, "{}", text(&output.stderr));
+    assert!(time < Duration::from_secs(20), "{time:?}");
+    let (output, time) = timed(directory.path(), "exec $P validate --timeout 1s pipe pipe");
+    assert_eq!(code(&output), 2, "{}", text(&output.stderr));
+    assert!(time < Duration::from_secs(20), "{time:?}");
+}
+
+#[test]
+fn a_small_stack_is_enough() {
+    let nested = |open: &str, close: &str, depth: usize| {
+        format!(
+            "shared x;\nthread t {{ {} x = 1; {} }}\n",
+            open.repeat(depth),
+            close.repeat(depth)
+        )
+    };
+    let blocks = nested("if x == 0 {", "}", 480);
+    let parens = format!(
+        "shared x;\nthread t {{ x = {}1{}; }}\n",
+        "(".repeat(240),
+        ")".repeat(240)
+    );
+    let directory = scratch(&[
+        ("blocks.pal", blocks.as_bytes()),
+        ("parens.pal", parens.as_bytes()),
+    ]);
+    for file in ["blocks.pal", "parens.pal"] {
+        for command in [
+            "check --timeout 20s",
+            "export --to pal",
+            "reach --timeout 20s",
+        ] {
+            let output = sh(
+                directory.path(),
+                &format!("ulimit -s 256; exec $P {command} {file}"),
+            );
+            assert!([0, 1, 2, 3].contains(&code(&output)), "{command} {file}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_not_left_behind() {
+    let directory = scratch(&[(
+        "larger.pal",
+        b"shared x[3];\nthread t[3] { let n; while n < 3 { n = n + 1; fadd(x[me], 1); fence; } }\n",
+    )]);
+    let line = "ulimit -f 1; exec $P check --certificate c larger.pal";
+    let output = sh(directory.path(), line);
+    assert_eq!(code(&output), 2, "{}", text(&output.stderr));
+    assert_eq!(listed(directory.path()).len(), 1);
+}
+
+#[test]
+fn a_small_certificate_of_a_large_program_is_too_large() {
+    // What is known of each location by each location's message is quadratic.
+    let program = "shared x[60000];\nthread t { x[1] = 1; }\n";
+    let directory = scratch(&[("large.pal", program.as_bytes())]);
+    let line = "$P check --model ra --criterion safe --timeout 5s --certificate c large.pal; \
+                ulimit -v 4000000; exec $P validate --model ra --criterion safe --timeout 5s --memory 64MiB large.pal c";
+    let (output, time) = timed(directory.path(), line);
+    assert!([0, 1, 2].contains(&code(&output)));
+    assert!(time < Duration::from_secs(60), "{time:?}");
+}

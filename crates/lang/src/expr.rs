@@ -322,6 +322,15 @@ impl<A> Expr<A> {
         }
     }
 
+    /// How many operators, atoms and literals there are.
+    pub fn size(&self) -> u64 {
+        match self {
+            Expr::Const(_) | Expr::Atom(_) => 1,
+            Expr::Unary(_, operand) | Expr::Element { index: operand, .. } => 1 + operand.size(),
+            Expr::Binary(_, left, right) => 1 + left.size() + right.size(),
+        }
+    }
+
     /// Calls `visit` for every atom, from left to right.
     pub fn for_each_atom(&self, visit: &mut impl FnMut(&A)) {
         match self {

@@ -10,6 +10,7 @@ mod fenced;
 pub mod finite;
 mod lex;
 pub mod litmus;
+pub mod meter;
 pub mod never;
 pub mod pal;
 pub mod parse;

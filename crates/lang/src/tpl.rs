@@ -10,8 +10,8 @@ use crate::expr::{BinaryOp, Domain, Expr, MAX_HEIGHT, Relation, UnaryOp, Value};
 use crate::lex::{Errors, Kind, Token, Tokens, did_you_mean, end_of, quote, with_help};
 use crate::parse::Parsed;
 use crate::program::{
-    Language, Location, LocationId, Op, Order, Place, PlaceKind, PointId, Program, RegisterExpr,
-    RegisterId, RmwAction, Thread, ThreadId,
+    Address, Language, Location, LocationId, Op, Order, Place, PlaceKind, PointId, Program,
+    RegisterExpr, RegisterId, RmwAction, Thread, ThreadId,
 };
 use crate::source::{Diagnostic, Source, Span};
 
@@ -21,6 +21,8 @@ mod expr;
 const DEFAULT_DOMAIN: Value = 255;
 /// Blocks within blocks beyond this are refused.
 const MAX_NESTING: usize = 200;
+/// The location of `fence(upd)`, by a name that no program can write.
+const FENCES: &str = "fence(upd)";
 /// Leaves room for the negation that a branch adds.
 const MAX_PARSED_HEIGHT: usize = MAX_HEIGHT - 2;
 
@@ -175,6 +177,30 @@ impl<'a> Parser<'a> {
         let value = self.number("the largest value")?;
         self.max_value = Some((value, token.span));
         self.expect(";")
+    }
+
+    /// `fence(upd)`: a read-modify-write of one extra location that nothing else uses.
+    fn update_of_fences(&mut self, span: Span) -> Op {
+        let known = self.names.get(FENCES).copied();
+        let id = known.unwrap_or_else(|| {
+            let id = LocationId(self.locations.len() as u32);
+            self.names.insert(FENCES, id);
+            self.locations.push(Location {
+                name: FENCES.to_string(),
+                address: Value::from(id.0) + 1,
+                initial: 0,
+                nonatomic: false,
+                array: None,
+                span,
+            });
+            id
+        });
+        Op::Rmw {
+            register: None,
+            address: Address::Direct(id),
+            action: RmwAction::Exchange(Expr::Const(0)),
+            order: Order::AcqRel,
+        }
     }
 
     fn locations(&mut self, nonatomic: bool) -> Outcome<()> {
@@ -363,6 +389,11 @@ impl<'a> Parser<'a> {
             "fence" => {
                 let mut order = Order::SeqCst;
                 if self.tokens.take_if("(").is_some() {
+                    if self.tokens.take_if("upd").is_some() {
+                        self.expect(")")?;
+                        let op = self.update_of_fences(first.span);
+                        return self.simple(function, at, first, op);
+                    }
                     order = self.order()?;
                     self.expect(")")?;
                 }

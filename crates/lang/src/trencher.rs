@@ -585,18 +585,19 @@ impl Automaton {
             .map(|t| (states.number(t.from.text), states.number(t.to)))
             .collect();
         if !text.transitions.is_empty() && !states.numbers.contains_key(initial.text) {
-            errors.error(with_help(
-                Diagnostic::error(
+            // Trencher's own examples have such threads.
+            errors.warn(with_help(
+                Diagnostic::warning(
                     initial.span,
                     format!(
-                        "the initial state {} occurs in no transition",
-                        quote(initial.text)
+                        "the initial state {} occurs in no transition: the thread {} never moves",
+                        quote(initial.text),
+                        quote(text.name.text)
                     ),
                 )
-                .label("this state is not defined"),
+                .label("nothing leads from here"),
                 did_you_mean(initial.text, states.names.iter().copied()),
             ));
-            return None;
         }
         let initial_state = states.number(initial.text);
         let outgoing = group_by_source(&edges, states.names.len());

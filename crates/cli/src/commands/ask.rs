@@ -6,12 +6,13 @@ use crate::input::{self, Job};
 use crate::limits;
 use crate::output::{Closed, Output};
 use crate::pairs;
-use crate::patience::wait_for;
+use crate::patience::{Patience, wait_for};
 use crate::picture::PictureFile;
 use crate::progress::{FilesLine, ProgressLine};
 use palisade_check::{Control, Harm, Options, Reductions, Route, Stats, Verdict};
 use palisade_fence::{FenceResult, Fences};
-use palisade_lang::{Copies, Program, Thread};
+use palisade_lang::Program;
+use palisade_lang::meter::is_exhausted;
 use palisade_memory::{Criterion, Model};
 use palisade_report::{
     Answer, Failure, FenceFindings, FileReport, Findings, Look, Question, Status, github, json,
@@ -34,6 +35,9 @@ static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
         #[cfg(unix)]
         consts::SIGHUP,
     ];
+    // A file that becomes larger than `ulimit -f` allows is an error of writing, and no reason to leave half a file behind.
+    #[cfg(unix)]
+    let _ = flag::register(consts::SIGXFSZ, Arc::new(AtomicBool::new(false)));
     for signal in signals {
         // In this order: the first time the flag is not set yet. Somebody who asks twice does not want to wait.
         let twice = flag::register_conditional_shutdown(signal, 130, Arc::clone(&cancelled));
@@ -182,15 +186,41 @@ impl Asking<'_> {
     }
 
     fn report(&self, job: &Job, effort: Effort, look: Look) -> Done {
+        let begin = Instant::now();
         let (path, read) = match job {
-            Job::Trouble(path, message) => (path, Err(Failure::Message(message.clone()))),
-            Job::File(path) => (path, guarded(|| input::read(path, &self.input.reading))),
+            Job::Trouble(path, message) => {
+                (path.clone(), Ok(Err(Failure::Message(message.clone()))))
+            }
+            Job::File(path) => {
+                let (path, reading) = (path.clone(), self.input.reading.clone());
+                let read = {
+                    let path = path.clone();
+                    move |_: &AtomicBool| {
+                        let read = guarded(|| input::read(&path, &reading));
+                        (read, is_exhausted())
+                    }
+                };
+                let read = match wait_for(patience(self.search, effort), cancel(), read) {
+                    // What was not read to its end is no wrong program.
+                    Ok((Err(_), true)) => Err(match cancel().load(Ordering::Relaxed) {
+                        true => "it was interrupted",
+                        false => "the memory limit is reached",
+                    }),
+                    Ok((read, _)) => Ok(read),
+                    Err(reason) => Err(reason),
+                };
+                (path, read)
+            }
         };
-        let file = input::display_name(path);
+        let file = input::display_name(&path);
         let mut warnings = String::new();
         let (program, result) = match read {
-            Err(failure) => (None, Err(failure)),
-            Ok(input) => {
+            Err(reason) => {
+                let reason = format!("{reason} while the program is read");
+                (None, Ok(self.nothing_found(&reason, begin.elapsed())))
+            }
+            Ok(Err(failure)) => (None, Err(failure)),
+            Ok(Ok(input)) => {
                 warnings = text::warnings(&input.program.source, &input.warnings, look);
                 let (program, result) = self.search(&file, input.program, effort);
                 (Some(program), result)
@@ -221,22 +251,17 @@ impl Asking<'_> {
         let program = Arc::new(program);
         let work = {
             let (answer, program) = (Arc::clone(&self.answer), Arc::clone(&program));
-            move || {
+            move |stop: &AtomicBool| {
                 let show = |progress: &palisade_check::Progress| line.show(progress);
                 let control = Control {
-                    cancel: cancel(),
+                    cancel: stop,
                     progress: &show,
                 };
                 guarded(|| answer(&program, effort, &control))
             }
         };
-        if !is_large(&program) {
-            let result = work();
-            let program = Arc::try_unwrap(program).unwrap_or_else(|program| (*program).clone());
-            return (program, result);
-        }
         let begin = Instant::now();
-        let result = match wait_for(timeout(self.search, effort), cancel(), work) {
+        let result = match wait_for(patience(self.search, effort), cancel(), work) {
             Ok(result) => result,
             Err(reason) => Ok(self.nothing_found(reason, begin.elapsed())),
         };
@@ -318,19 +343,6 @@ fn draw(picture: &PictureFile, report: &FileReport, output: &Output) -> Status {
     }
 }
 
-/// Whether a search may be busy for long without looking at the clock: only then does somebody else look for it, in a thread that a search of
-/// milliseconds would notice.
-fn is_large(program: &Program) -> bool {
-    let copies = |thread: &Thread| match thread.copies {
-        Copies::Fixed(copies) => copies as usize,
-        Copies::One | Copies::Any => 1,
-    };
-    let threads: usize = program.threads.iter().map(copies).sum();
-    let code = |thread: &Thread| thread.transitions.len().saturating_mul(copies(thread));
-    let instructions: usize = program.threads.iter().map(code).sum();
-    instructions > 2_000 || threads > 64 || program.locations.len() > 1_000
-}
-
 /// Whether more effort could not say more.
 fn is_decided(report: &FileReport) -> bool {
     let harm = match &report.result {
@@ -343,6 +355,19 @@ fn is_decided(report: &FileReport) -> bool {
 /// How many threads search, as [`Options::jobs`] counts them.
 fn jobs_of(search: &SearchArgs) -> usize {
     search.jobs.map_or(0, usize::from)
+}
+
+/// What the answer about one FILE may take.
+fn patience(search: &SearchArgs, effort: Effort) -> Patience {
+    let memory = match effort {
+        Effort::Full => search.memory,
+        // Others are looked at beside it, and it will be looked at again.
+        Effort::Glance => None,
+    };
+    Patience {
+        timeout: timeout(search, effort),
+        memory,
+    }
 }
 
 /// How long the answer about one FILE may take.

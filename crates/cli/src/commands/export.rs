@@ -1,45 +1,66 @@
 //! `palisade export`
 
+use super::ask::{cancel, guarded};
 use crate::args::{CriterionName, ExportArgs, Target};
-use crate::input;
+use crate::input::{self, Input};
 use crate::output::Output;
+use crate::patience::{Patience, wait_for};
 use palisade_lang::Program;
+use palisade_lang::meter::is_exhausted;
 use palisade_lang::print::{self, PromelaOptions};
 use palisade_report::{Failure, Status, diagnostics, picture};
 
-pub fn run(args: &ExportArgs, output: &mut Output) -> Status {
+pub fn run(args: &'static ExportArgs, output: &mut Output) -> Status {
     let file = input::display_name(&args.file);
-    let input = match input::read(&args.file, &args.reading) {
-        Ok(input) => input,
-        Err(Failure::Text(source, problems)) => {
+    let patience = Patience {
+        timeout: args.timeout,
+        memory: args.memory,
+    };
+    let printed = wait_for(patience, cancel(), |_| {
+        let printed = guarded(|| printed(args));
+        (printed, is_exhausted())
+    });
+    let printed = match printed {
+        Ok((Err(_), true)) => Err("the memory limit is reached"),
+        Ok((printed, _)) => Ok(printed),
+        Err(reason) => Err(reason),
+    };
+    match printed {
+        Ok(Ok((input, text))) => {
+            let look = output.error_look();
             output.remark(&diagnostics::render(
-                &source,
-                &problems,
-                output.error_look(),
+                &input.program.source,
+                &input.warnings,
+                look,
             ));
-            return Status::Error;
-        }
-        Err(failure) => return output.complain(&format!("{file}: {}", failure.reason())),
-    };
-    output.remark(&diagnostics::render(
-        &input.program.source,
-        &input.warnings,
-        output.error_look(),
-    ));
-    let program = match args.instrumented {
-        true => match instrumented(args, &input.program) {
-            Ok(program) => program,
-            Err(complaint) => return output.complain(&complaint),
-        },
-        false => input.program,
-    };
-    match print(&program, args.to, &file) {
-        Ok(text) => {
             let _ = output.answer(&text);
             Status::Holds
         }
-        Err(message) => output.complain(&format!("{file}: {message}")),
+        Ok(Err(Failure::Text(source, problems))) => {
+            let look = output.error_look();
+            output.remark(&diagnostics::render(&source, &problems, look));
+            Status::Error
+        }
+        Ok(Err(failure)) => output.complain(&format!("{file}: {}", failure.reason())),
+        Err(reason) => {
+            output.complain(&format!("{file}: {reason}"));
+            Status::Unknown
+        }
     }
+}
+
+/// The program as it was read, and as it is printed.
+fn printed(args: &ExportArgs) -> Result<(Input, String), Failure> {
+    let input = input::read(&args.file, &args.reading)?;
+    let file = input::display_name(&args.file);
+    let text = match args.instrumented {
+        true => {
+            let program = instrumented(args, &input.program).map_err(Failure::Message)?;
+            print(&program, args.to, &file)
+        }
+        false => print(&input.program, args.to, &file),
+    };
+    Ok((input, text.map_err(Failure::Message)?))
 }
 
 /// The instrumented program of a check, or what is wrong with asking for it.

@@ -7,6 +7,7 @@ use crate::files::write_whole;
 use crate::input::{self, Input, Job};
 use crate::limits;
 use crate::output::Output;
+use crate::patience::{Patience, wait_for};
 use crate::progress::ProgressLine;
 use palisade_check::{Control, Options, QUESTIONS, Verdict};
 use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
@@ -21,7 +22,18 @@ pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
         let (path, read) = match job {
             Job::Trouble(path, message) => (path, Err(Failure::Message(message))),
             Job::File(path) => {
-                let read = input::read(&path, &args.input.reading);
+                let patience = Patience {
+                    timeout: Some(args.timeout),
+                    memory: args.memory,
+                };
+                let (from, reading) = (path.clone(), args.input.reading.clone());
+                let read = wait_for(patience, cancel(), move |_| {
+                    guarded(|| input::read(&from, &reading))
+                });
+                let read = read.unwrap_or_else(|reason| {
+                    let message = format!("{reason} while the program is read");
+                    Err(Failure::Message(message))
+                });
                 (path, read)
             }
         };

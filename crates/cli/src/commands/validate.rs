@@ -1,11 +1,14 @@
 //! `palisade validate`: witnesses, and certificates.
 
+use super::ask::{cancel, guarded};
 use super::certificate::{certificate, open};
 use crate::args::{CriterionName, Format, ModelName, ValidateArgs};
 use crate::input;
 use crate::output::Output;
+use crate::patience::{Patience, wait_for};
 use palisade_certificate::Locations;
 use palisade_lang::Program;
+use palisade_lang::meter::is_exhausted;
 use palisade_memory::{Criterion, Model, Witness};
 use palisade_report::{Failure, Status, diagnostics, words};
 use palisade_validate::{
@@ -73,8 +76,8 @@ fn in_words(claim: &Value) -> String {
     )
 }
 
-pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
-    let (outcome, claim) = match outcome(args) {
+pub fn run(args: &'static ValidateArgs, output: &mut Output) -> Status {
+    let (outcome, claim) = match within_limits(args) {
         Ok((program, Ok(shown))) => {
             let claim = shown.claim(&program);
             (Ok(Ok(shown)), Some(claim))
@@ -146,8 +149,33 @@ pub fn run(args: &ValidateArgs, output: &mut Output) -> Status {
     status
 }
 
+/// The least that something is judged with.
+const LEAST_MEMORY: u64 = 64 << 20;
+
+type Outcome = Result<(Program, Result<Shown, Invalid>), Failure>;
+
+fn within_limits(args: &'static ValidateArgs) -> Outcome {
+    let patience = Patience {
+        timeout: args.timeout,
+        memory: Some(args.memory.max(LEAST_MEMORY).saturating_mul(2)),
+    };
+    let judged = wait_for(patience, cancel(), |_| {
+        (guarded(|| outcome(args)), is_exhausted())
+    });
+    match judged {
+        Ok((judged, false)) => judged,
+        Ok((Ok(judged), true)) => Ok(judged),
+        Ok((Err(_), true)) => Err(too_large(args, "the memory limit is reached")),
+        Err(reason) => Err(too_large(args, reason)),
+    }
+}
+
+fn too_large(args: &ValidateArgs, reason: &str) -> Failure {
+    unusable(args, &format!("too large to be judged: {reason}"))
+}
+
 /// What the witness or certificate shows about the program, or why it shows nothing; a failure where the question cannot even be asked.
-fn outcome(args: &ValidateArgs) -> Result<(Program, Result<Shown, Invalid>), Failure> {
+fn outcome(args: &ValidateArgs) -> Outcome {
     let criterion = match args.criterion.map(CriterionName::criterion) {
         Some(None) => {
             let message = "`validate` is about one criterion at a time";

@@ -1,5 +1,4 @@
 use super::*;
-use crate::program::Address;
 
 fn read(text: &str) -> Program {
     match parse(&Source::new("test.tpl", text), None) {
@@ -261,4 +260,24 @@ fn deep_nesting_is_refused() {
         "else if (1) { }".repeat(10_000)
     );
     assert!(errors(&ifs)[0].message.contains("nested"));
+}
+
+/// The newer files have fences that are updates of a location of their own.
+#[test]
+fn fences_that_are_updates() {
+    let text = "max_value 2;\nglobal x, y;\nfn a { local r; x.store(1, rlx); fence(upd); r = y.load(rlx); }\nfn b { fence(upd); }\n";
+    let parsed = parse(&Source::new("test.tpl", text), None).unwrap();
+    let program = parsed.program;
+    assert_eq!(program.locations.len(), 3);
+    let updates = program.threads.iter().flat_map(|t| &t.transitions);
+    let updates = updates.filter(|t| {
+        matches!(
+            t.op,
+            Op::Rmw {
+                order: Order::AcqRel,
+                ..
+            }
+        )
+    });
+    assert_eq!(updates.count(), 2);
 }

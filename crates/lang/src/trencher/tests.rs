@@ -172,11 +172,18 @@ fn all_errors_are_found_at_once() {
     assert_eq!(misspelt.help.as_deref(), Some("did you mean `read`?"));
 }
 
+/// A thread whose initial state occurs in no transition is stuck at once.
 #[test]
-fn an_undefined_initial_state_is_an_error() {
-    let found = errors("thread t\ninitial q0\ntransition q_0 q1 noop\nend");
-    assert!(found[0].message.contains("`q0` occurs in no transition"));
-    assert_eq!(found[0].help.as_deref(), Some("did you mean `q_0`?"));
+fn a_thread_that_never_moves() {
+    let source = Source::new(
+        "test.txt",
+        "thread t\ninitial q0\ntransition q_0 q1 noop\nend",
+    );
+    let parsed = parse(&source, None).unwrap();
+    assert!(parsed.program.threads[0].transitions.is_empty());
+    let warning = &parsed.warnings[0];
+    assert!(warning.message.contains("`q0` occurs in no transition"));
+    assert_eq!(warning.help.as_deref(), Some("did you mean `q_0`?"));
 }
 
 #[test]

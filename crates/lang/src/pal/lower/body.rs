@@ -53,6 +53,7 @@ pub(super) fn thread<'a>(
 pub(super) fn check_function(globals: &mut Globals<'_, '_>, index: usize) {
     let function = &globals.ast.fns[index];
     let mut body = Body::new(globals, None, function.name, Copies::Fixed(1));
+    body.only_checked = true;
     let arguments = function
         .parameters
         .iter()
@@ -153,6 +154,8 @@ pub(super) struct Body<'g, 'a, 'd> {
     leading: bool,
     /// The point of a `select`, at which its branches begin without a place of their own.
     select_at: Option<PointId>,
+    /// Nothing of this is run: functions that have been looked at need not be looked at again.
+    only_checked: bool,
 }
 
 impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
@@ -181,6 +184,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
             last_region: 0,
             frames: Vec::new(),
             depth: 0,
+            only_checked: false,
             outer: HashMap::default(),
             outer_pointees: HashMap::default(),
             leading: false,
@@ -224,7 +228,26 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
                 self.jumps[from.index()] = Some(to);
             }
         }
+        self.charge(&op, span);
         self.transitions.push(Transition { from, to, op, span });
+    }
+
+    /// Counts an instruction against what the program may become.
+    fn charge(&mut self, op: &Op, span: Span) {
+        let parts = match op {
+            Op::Assign(_, value)
+            | Op::Assume(value)
+            | Op::Assert(value)
+            | Op::Store { value, .. } => value.size(),
+            _ => 1,
+        };
+        if crate::meter::charge(1 + parts) || std::mem::replace(&mut self.globals.too_large, true) {
+            return;
+        }
+        let span = self.frames.last().map_or(span, |frame| frame.call);
+        let message =
+            "the program is too large for the limits that are set, once its functions are inlined";
+        self.error(Diagnostic::error(span, message).label("here at the latest"));
     }
 
     /// Goes back to the head of a loop: a jump, unless nothing but jumps led from there to here.
@@ -425,6 +448,9 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
 
     fn bare(&mut self, stmt: &'a Stmt<'a>) {
         let span = stmt.span;
+        if self.globals.too_large {
+            return;
+        }
         if self.frames.len() > 1 {
             self.globals.inlined += 1;
             if self.globals.inlined > MAX_INLINED {
@@ -922,10 +948,13 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
                 .label("this call is too deep"),
             );
         }
-        if self.globals.inlined > MAX_INLINED {
+        if self.globals.inlined > MAX_INLINED || self.globals.too_large {
             return;
         }
-        self.globals.function_facts[index].called = true;
+        let called = std::mem::replace(&mut self.globals.function_facts[index].called, true);
+        if called && self.only_checked {
+            return;
+        }
         let mut bindings = Vec::with_capacity(arguments.len());
         for (parameter, argument) in function.parameters.iter().zip(arguments) {
             let name = parameter.name;

@@ -83,6 +83,8 @@ struct Globals<'a, 'd> {
     pointers: bool,
     /// Statements of functions that were inlined so far.
     inlined: usize,
+    /// There is more than there may be; this has been said.
+    too_large: bool,
 }
 
 /// A declared location or array.
@@ -137,6 +139,7 @@ impl<'a, 'd> Globals<'a, 'd> {
             effects: vec![0; ast.exprs.len()],
             pointers: false,
             inlined: 0,
+            too_large: false,
         }
     }
 

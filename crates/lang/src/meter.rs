@@ -1,0 +1,111 @@
+//! What reading a program may cost.
+//!
+//! Inlining makes programs that are much larger than their texts. Whoever reads one says how large it may become, and when to stop; front
+//! ends charge what they make, and give up where the answer is no.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// How much may be made, and who may call it off.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    /// Instructions and parts of expressions, at most.
+    pub nodes: u64,
+    /// Set by another thread where reading is to stop.
+    pub stop: Arc<AtomicBool>,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Meter>> = const { RefCell::new(None) };
+}
+
+/// Does something in which what is read by this thread is charged.
+pub fn charged<T>(meter: Meter, work: impl FnOnce() -> T) -> T {
+    let before = CURRENT.replace(Some(meter));
+    let result = work();
+    CURRENT.set(before);
+    result
+}
+
+/// Whether what this thread reads has become larger than it may, or was called off.
+pub fn is_exhausted() -> bool {
+    !charge(0)
+}
+
+/// Takes so many nodes; `false` where there are not as many left, or reading is to stop. Then that is so from now on.
+pub(crate) fn charge(nodes: u64) -> bool {
+    CURRENT.with_borrow_mut(|current| {
+        let Some(meter) = current else {
+            return true;
+        };
+        match meter.nodes.checked_sub(nodes) {
+            Some(left) if !meter.stop.load(Relaxed) => {
+                meter.nodes = left;
+                true
+            }
+            _ => {
+                meter.stop.store(true, Relaxed);
+                false
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ParseOptions, Source, parse};
+
+    /// Functions that call each other twice: 2 to the power of 20 statements, each with a long expression.
+    fn doubling() -> String {
+        let sum = vec!["a"; 200].join(" + ");
+        let mut text = format!("shared x;\nfn f0(a) {{ x = {sum}; }}\n");
+        for level in 1..20 {
+            text += &format!("fn f{level}(a) {{ f{0}(a); f{0}(a); }}\n", level - 1);
+        }
+        text
+    }
+
+    fn read(text: &str, nodes: u64) -> Result<(), String> {
+        let meter = Meter {
+            nodes,
+            stop: Arc::default(),
+        };
+        let source = Source::new("large.pal", text);
+        let parsed = charged(meter, || parse(&source, &ParseOptions::default()));
+        parsed
+            .map(|_| ())
+            .map_err(|errors| errors[0].message.clone())
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_early() {
+        let text = doubling() + "thread t { f19(1); }\n";
+        let message = read(&text, 100_000).unwrap_err();
+        assert!(message.contains("too large"), "{message}");
+    }
+
+    #[test]
+    fn what_is_not_called_is_not_expanded() {
+        let text = doubling() + "thread t { x = 1; }\n";
+        assert_eq!(read(&text, 100_000), Ok(()));
+        // What is wrong there is still found.
+        let text =
+            "shared x; fn f() { g(); } fn g() { h(); } fn h() { g(); x = y; } thread t { x = 1; }";
+        let source = Source::new("wrong.pal", text);
+        let errors = parse(&source, &ParseOptions::default()).unwrap_err();
+        assert_eq!(errors.len(), 2, "{errors:#?}");
+    }
+
+    #[test]
+    fn reading_can_be_called_off() {
+        let meter = Meter {
+            nodes: u64::MAX,
+            stop: Arc::new(AtomicBool::new(true)),
+        };
+        let text = doubling() + "thread t { f19(1); }\n";
+        let source = Source::new("large.pal", &*text);
+        assert!(charged(meter, || parse(&source, &ParseOptions::default())).is_err());
+    }
+}
