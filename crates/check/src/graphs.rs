@@ -334,7 +334,11 @@ impl Walk<'_> {
             }
             Wrong::Never(_, index) => Some(Pattern {
                 kind: PatternKind::Never,
-                events: vec![last],
+                // It may be true before the first event.
+                events: (!witness.events.is_empty())
+                    .then_some(last)
+                    .into_iter()
+                    .collect(),
                 message: never_in_words(program, &program.nevers[index]),
             }),
             Wrong::Race(_) => {

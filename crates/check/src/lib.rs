@@ -135,6 +135,9 @@ pub fn check(
     }
     let mut answer = decide(program, options, control)?;
     answer.notes.extend(orders::notes(program, options.model));
+    for witness in &mut answer.witnesses {
+        orders::mark(program, witness);
+    }
     Ok(bounds::respect(program, answer, options, control))
 }
 

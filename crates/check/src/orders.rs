@@ -1,7 +1,10 @@
-//! No false assurance about orders: what an answer does not look at, it says.
+//! The orders of accesses in answers: what an answer does not look at, it says, and the events of its witnesses have theirs.
 
-use palisade_lang::{Op, Order, PointId, Program, RegisterId, RmwAction, Thread, Transition};
-use palisade_memory::Model;
+use palisade_lang::{
+    LocationId, Op, Order, PointId, Program, RegisterId, RmwAction, Thread, Transition,
+};
+use palisade_memory::c20::graph::event_order;
+use palisade_memory::{EventKind, Model, OrderName, Witness};
 use std::collections::{BTreeSet, HashSet};
 
 /// What must be said about the orders that the program's text has, whatever the verdict under this model is.
@@ -107,6 +110,49 @@ fn independent_store<'t>(thread: &'t Thread, load: &Transition) -> Option<&'t Tr
         }
     }
     None
+}
+
+/// Writes the orders of accesses and fences into a witness of C++20 or RC11. Where a place of the text stands for accesses with different orders
+/// and it is not clear which one it was, nothing is written.
+pub(crate) fn mark(program: &Program, witness: &mut Witness) {
+    if !matches!(witness.model, Model::C20 | Model::Rc11) {
+        return;
+    }
+    let instances = program.instances();
+    for event in &mut witness.events {
+        let Some(instance) = instances.iter().find(|i| i.name == event.thread) else {
+            continue;
+        };
+        let named = |name: &String| program.locations.iter().position(|l| l.name == *name);
+        let location = event.location.as_ref().and_then(named);
+        let location = location.map(|index| LocationId(index as u32));
+        let source = &program.source;
+        let is_it = |transition: &&Transition| {
+            let right_kind = match (&transition.op, event.kind) {
+                (Op::Load { .. } | Op::Wait { .. } | Op::Rmw { .. }, EventKind::Load) => true,
+                (Op::Store { .. }, EventKind::Store) => true,
+                (Op::Rmw { .. }, EventKind::Rmw) => true,
+                (Op::Fence(_), EventKind::Fence) => true,
+                _ => false,
+            };
+            right_kind && {
+                let start = transition.span.start;
+                let place = source.line_column(start);
+                (place.line, place.column) == (event.line, event.column)
+                    && source.included_at(start) == event.file.as_deref()
+            }
+        };
+        let transitions = &program.thread(instance.thread).transitions;
+        let writes = event.kind != EventKind::Load;
+        let mut orders = transitions
+            .iter()
+            .filter(is_it)
+            .filter_map(|t| event_order(program, t, location, writes));
+        let first = orders.next();
+        if orders.all(|order| Some(order) == first) {
+            event.order = first.map(OrderName::from);
+        }
+    }
 }
 
 #[cfg(test)]

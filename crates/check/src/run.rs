@@ -197,14 +197,23 @@ fn choose_names(
     false
 }
 
-/// The steps of a run under SC as events. Local steps are left out unless they are an error or the border of a block.
+/// The steps of a run under SC as events. Local steps are left out unless they are an error or the border of a block, and so are fences that are
+/// weaker than `seqcst`.
 pub fn events(program: &Program, run: &Run, names: &[String]) -> Vec<Event> {
+    events_with(program, run, names, false)
+}
+
+/// The same with all fences: under C++20 they are events, whatever their order is.
+pub fn events_with_all_fences(program: &Program, run: &Run, names: &[String]) -> Vec<Event> {
+    events_with(program, run, names, true)
+}
+
+fn events_with(program: &Program, run: &Run, names: &[String], weak_fences: bool) -> Vec<Event> {
     let mut events = Vec::new();
     let last = run.steps.len().wrapping_sub(1);
     for (index, step) in run.steps.iter().enumerate() {
         let kind = match step.kind {
-            // Weaker fences do nothing.
-            ActionKind::Fence(order) if order != Order::SeqCst => continue,
+            ActionKind::Fence(order) if order != Order::SeqCst && !weak_fences => continue,
             ActionKind::Local => continue,
             ActionKind::Error(_) if index != last => continue,
             ActionKind::Error(_) | ActionKind::AtomicBegin | ActionKind::AtomicEnd => {

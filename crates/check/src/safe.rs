@@ -5,7 +5,7 @@ use palisade_lang::{Language, Never, Program};
 use palisade_memory::{Pattern, PatternKind, Witness};
 use palisade_threads::View;
 
-use crate::run::{events, name_copies, replay};
+use crate::run::{events_with_all_fences, name_copies, replay};
 use crate::sc::{Observed, Observer, ScSpace, is_deadlock};
 use crate::search::search;
 use crate::state::Frame;
@@ -108,7 +108,7 @@ fn witness(
         (PatternKind::Never, never_in_words(program, never))
     };
     let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
-    let events = events(program, &run, &names);
+    let events = events_with_all_fences(program, &run, &names);
     let last = events.len().checked_sub(1);
     Witness {
         model: Model::Sc,

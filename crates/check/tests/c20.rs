@@ -4,6 +4,7 @@ use palisade_check::{Control, Criterion, Model, Options, Progress, Reductions, V
 use palisade_lang::Program;
 use palisade_testkit::oracle::{c20_drf, c20_robust, c20_safe, rc11_drf, rc11_robust, rc11_safe};
 use palisade_testkit::{Shape, compare, program};
+use palisade_validate::validate;
 use std::sync::atomic::AtomicBool;
 
 fn is_robust_with(program: &Program, reductions: Reductions) -> Option<bool> {
@@ -29,9 +30,12 @@ fn holds(program: &Program, options: &Options) -> Option<bool> {
         Verdict::Holds => Some(true),
         Verdict::Violated => {
             let witness = answer.witnesses.first();
-            let _witness = witness.unwrap_or_else(|| {
+            let witness = witness.unwrap_or_else(|| {
                 panic!("no witness for\n{}", program.source.text());
             });
+            if let Err(invalid) = validate(program, witness) {
+                panic!("{invalid}\n{}\n{witness:#?}", program.source.text());
+            }
             Some(false)
         }
         Verdict::Unknown(why) => panic!("{why}"),

@@ -38,6 +38,11 @@ pub enum Criterion {
 }
 
 impl Model {
+    /// Whether its runs say for each read what it reads, and for each write where it comes in modification order.
+    pub fn has_messages(self) -> bool {
+        matches!(self, Model::Ra | Model::C20 | Model::Rc11)
+    }
+
     /// All models, in the order in which they are listed for people.
     pub const ALL: [Model; 5] = [Model::Sc, Model::Tso, Model::Ra, Model::C20, Model::Rc11];
 
@@ -161,6 +166,13 @@ pub enum OrderName {
     Release,
     AcqRel,
     SeqCst,
+}
+
+impl OrderName {
+    /// How it is written.
+    pub fn name(self) -> &'static str {
+        Order::from(self).name()
+    }
 }
 
 impl From<Order> for OrderName {

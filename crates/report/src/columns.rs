@@ -55,7 +55,10 @@ pub(crate) fn effect(event: &Event) -> String {
             Some(read) => format!("swaps {location}: {read} to {value}"),
             None => format!("swaps {location} to {value}"),
         },
-        EventKind::Fence => "fence".to_owned(),
+        EventKind::Fence => match event.order {
+            Some(order) => format!("fence({})", order.name()),
+            None => "fence".to_owned(),
+        },
         EventKind::Local => String::new(),
     }
 }
@@ -405,7 +408,7 @@ impl<'a> Run<'a> {
 }
 
 /// Whether an event reads a value although a newer one is there already: in the run, an earlier event wrote one that comes later in
-/// modification order. Only release/acquire has such loads.
+/// modification order. Only models with messages have such loads.
 pub(crate) fn is_stale(witness: &Witness, index: usize) -> bool {
     let Some(event) = witness.events.get(index) else {
         return false;
@@ -447,6 +450,9 @@ fn comes_after(witness: &Witness, write: usize, other: EventRef) -> bool {
 pub(crate) fn effect_here(witness: &Witness, index: usize) -> String {
     let event = &witness.events[index];
     let mut text = effect(event);
+    if let Some(order) = event.order.filter(|_| event.kind != EventKind::Fence) {
+        text.push_str(&format!(", {}", order.name()));
+    }
     if is_stale(witness, index) {
         text.push_str(" (stale)");
     }

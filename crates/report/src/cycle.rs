@@ -2,7 +2,7 @@
 
 use crate::columns::{effect, is_stale, line_of, location};
 use crate::look::{Look, Tone, wrap};
-use crate::shape;
+use crate::{published, shape};
 use palisade_memory::{Edge, Event, EventKind, Model, Pattern, PatternKind, RelationName, Witness};
 
 /// The cycle or the pattern of a witness.
@@ -15,7 +15,7 @@ pub(crate) fn render(witness: &Witness, look: Look) -> String {
             Tone::Strong,
             look,
         );
-        if let Some(text) = pattern_explained(pattern) {
+        for text in told(witness) {
             paragraph(&mut out, &text, Tone::Plain, look);
         }
     }
@@ -41,7 +41,15 @@ pub(crate) fn render(witness: &Witness, look: Look) -> String {
 /// What a newcomer should know about the run, a paragraph each.
 pub(crate) fn told(witness: &Witness) -> Vec<String> {
     match &witness.pattern {
-        Some(pattern) => pattern_explained(pattern).into_iter().collect(),
+        Some(pattern) => {
+            let mut told: Vec<String> = pattern_explained(pattern).into_iter().collect();
+            if let (PatternKind::Race, &[a, b]) = (pattern.kind, &pattern.events[..])
+                && matches!(witness.model, Model::C20 | Model::Rc11)
+            {
+                told.extend(published::race(witness, a, b));
+            }
+            told
+        }
         None => explained(witness),
     }
 }
@@ -130,7 +138,7 @@ pub(crate) fn edge_in_words(
             "reads-from: {second} reads {} as {first} wrote it",
             location_value(to, to.read.or(to.value))
         ),
-        RelationName::Co if model == Model::Ra => format!(
+        RelationName::Co if model.has_messages() => format!(
             "modification order: {first}'s {} stands before {second}'s {}",
             location_value(from, from.value),
             location_value(to, to.value)
@@ -190,13 +198,18 @@ fn explained(witness: &Witness) -> Vec<String> {
         .find(|&&index| is_stale(witness, index))
     {
         let load = &witness.events[stale];
+        let allows = match witness.model {
+            Model::C20 | Model::Rc11 => published::stale(witness, stale),
+            _ => format!(
+                "Release/acquire allows that as long as nothing that {} has read so far tells it of the newer one.",
+                load.thread
+            ),
+        };
         result.push(format!(
-            "In step {}, {} reads an old value of {} although a newer one has been written. Release/acquire allows that as long as \
-             nothing that {} has read so far tells it of the newer one.",
+            "In step {}, {} reads an old value of {} although a newer one has been written. {allows}",
             stale + 1,
             load.thread,
             location(load),
-            load.thread,
         ));
     }
     result.push(

@@ -34,6 +34,7 @@ mod look;
 mod outcome;
 pub mod page;
 pub mod picture;
+mod published;
 pub mod sarif;
 pub mod shape;
 pub mod text;

@@ -6,7 +6,7 @@ use crate::columns::{effect_here, is_stale, line_of, marked, shown, statement, t
 use crate::look::{cut, harmless};
 use crate::{shape, words};
 use palisade_lang::Program;
-use palisade_memory::{EventKind, EventRef, Model, Pattern, PatternKind, RelationName, Witness};
+use palisade_memory::{EventKind, EventRef, Pattern, PatternKind, RelationName, Witness};
 use std::collections::BTreeMap;
 
 /// More thin arrows than this hide more than they tell.
@@ -231,7 +231,7 @@ impl Drawing<'_> {
         if !matches!(event.kind, EventKind::Load | EventKind::Rmw) {
             return None;
         }
-        if self.witness.model == Model::Ra {
+        if self.witness.model.has_messages() {
             return match event.rf {
                 Some(EventRef::Event(from)) if from < events.len() => Some(from),
                 _ => None,

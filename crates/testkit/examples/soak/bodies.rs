@@ -57,6 +57,12 @@ pub const ALL: &[&str] = &[
     "reach",
     "ra",
     "ra-safe",
+    "c20",
+    "c20-drf",
+    "c20-safe",
+    "rc11",
+    "rc11-drf",
+    "rc11-safe",
     "safe-loops",
     "drf-loops",
     "trf-loops",
@@ -65,6 +71,9 @@ pub const ALL: &[&str] = &[
     "reach-loops",
     "ra-loops",
     "ra-safe-loops",
+    "c20-loops",
+    "c20-drf-loops",
+    "c20-safe-loops",
     "reductions",
     "jobs",
     "instrumented",
@@ -86,6 +95,12 @@ fn criterion(name: &str) -> Option<(Shape, Trial)> {
         None => (name, false),
     };
     let tso = (Shape::TSO, Model::Tso);
+    let stating = |shape: Shape| Shape {
+        properties: true,
+        ..shape
+    };
+    let c20 = (stating(Shape::C20), Model::C20);
+    let rc11 = (stating(Shape::C20), Model::Rc11);
     let ((mut shape, model), criterion, expected): ((Shape, Model), Criterion, Decide) = match name
     {
         "safe" => ((Shape::SC, Model::Sc), Criterion::Safe, oracle::sc_safe),
@@ -100,6 +115,12 @@ fn criterion(name: &str) -> Option<(Shape, Trial)> {
         ),
         "ra" => ((Shape::RA, Model::Ra), Criterion::Robust, oracle::ra_robust),
         "ra-safe" => ((RA_SAFE, Model::Ra), Criterion::Safe, oracle::ra_safe),
+        "c20" => (c20, Criterion::Robust, oracle::c20_robust),
+        "c20-drf" => (c20, Criterion::Drf, oracle::c20_drf),
+        "c20-safe" => (c20, Criterion::Safe, oracle::c20_safe),
+        "rc11" => (rc11, Criterion::Robust, oracle::rc11_robust),
+        "rc11-drf" => (rc11, Criterion::Drf, oracle::rc11_drf),
+        "rc11-safe" => (rc11, Criterion::Safe, oracle::rc11_safe),
         _ => return None,
     };
     let mut states = oracle::LIMIT;

@@ -48,6 +48,9 @@ pub fn shown(program: &Program, model: Model) -> Option<BTreeSet<Shown>> {
     let machine = C20Graph::new(program, model).ok()?;
     let mut shown = BTreeSet::new();
     holds_everywhere(machine.initial(), |state| {
+        if is_too_large(state) {
+            return Visit::TooLarge;
+        }
         if !state.raced && machine.is_real(state) {
             shown.insert((state.locals.clone(), machine.newest(state)));
         }
@@ -72,6 +75,13 @@ pub fn shown_by_views(program: &Program) -> Option<(BTreeSet<Shown>, bool)> {
     Some((shown, races))
 }
 
+/// A graph with more events than this is too large for brute force: a thread that goes round a loop alone makes larger and larger ones.
+const MOST_EVENTS: usize = 32;
+
+fn is_too_large(state: &State) -> bool {
+    state.graph.len() > MOST_EVENTS
+}
+
 fn next(steps: Vec<(Step, State)>) -> Visit<State> {
     Visit::Next(steps.into_iter().map(|(_, next)| next).collect())
 }
@@ -80,6 +90,9 @@ fn robust(program: &Program, model: Model) -> Option<bool> {
     let runs = Runs::new(C20Graph::new(program, model).ok()?);
     let machine = &runs.machine;
     holds_everywhere(machine.initial(), |state| {
+        if is_too_large(state) {
+            return Visit::TooLarge;
+        }
         let steps = runs.steps(state);
         let inside = machine.code().holder(&state.locals).is_some();
         let counts = !inside || (steps.is_empty() && !machine.is_dead_end(state));
@@ -94,6 +107,7 @@ fn drf(program: &Program, model: Model) -> Option<bool> {
     let runs = Runs::new(C20Graph::new(program, model).ok()?);
     holds_everywhere(runs.machine.initial(), |state| match state.raced {
         true => Visit::Violated,
+        false if is_too_large(state) => Visit::TooLarge,
         false => next(runs.steps(state)),
     })
 }
@@ -101,6 +115,9 @@ fn drf(program: &Program, model: Model) -> Option<bool> {
 fn safe(program: &Program, model: Model) -> Option<bool> {
     let machine = C20Graph::new(program, model).ok()?;
     holds_everywhere(machine.initial(), |state| {
+        if is_too_large(state) {
+            return Visit::TooLarge;
+        }
         let steps = machine.steps(state);
         let error = |(step, _): &(Step, _)| matches!(step.kind, StepKind::Error(_));
         let memory = machine.newest(state);
