@@ -128,13 +128,15 @@ pub(crate) fn mark(program: &Program, witness: &mut Witness) {
         let location = location.map(|index| LocationId(index as u32));
         let source = &program.source;
         let is_it = |transition: &&Transition| {
-            let right_kind = match (&transition.op, event.kind) {
-                (Op::Load { .. } | Op::Wait { .. } | Op::Rmw { .. }, EventKind::Load) => true,
-                (Op::Store { .. }, EventKind::Store) => true,
-                (Op::Rmw { .. }, EventKind::Rmw) => true,
-                (Op::Fence(_), EventKind::Fence) => true,
-                _ => false,
-            };
+            let right_kind = matches!(
+                (&transition.op, event.kind),
+                (
+                    Op::Load { .. } | Op::Wait { .. } | Op::Rmw { .. },
+                    EventKind::Load
+                ) | (Op::Store { .. }, EventKind::Store)
+                    | (Op::Rmw { .. }, EventKind::Rmw)
+                    | (Op::Fence(_), EventKind::Fence)
+            );
             right_kind && {
                 let start = transition.span.start;
                 let place = source.line_column(start);
