@@ -47,8 +47,8 @@ fn unpublished(witness: &Witness, earlier: usize, later: usize, what: &str) -> O
     let (stored, loaded) = (&events[store], &events[load]);
     let (writer, reader) = (&first.thread, &second.thread);
     let flag = location(stored);
-    let releases = stored.order.is_some_and(releases)
-        || fence_between(witness, earlier, store, |order| releases(order));
+    let releases =
+        stored.order.is_some_and(releases) || fence_between(witness, earlier, store, releases);
     if stored.order.is_some() && !releases {
         return Some(format!(
             "{writer}'s {} {} of {flag} in step {} does not publish {data}: {reader} reads it in step {} but {what}. With the order release it would be published.",
@@ -58,8 +58,8 @@ fn unpublished(witness: &Witness, earlier: usize, later: usize, what: &str) -> O
             load + 1,
         ));
     }
-    let acquires = loaded.order.is_some_and(acquires)
-        || fence_between(witness, load, later, |order| acquires(order));
+    let acquires =
+        loaded.order.is_some_and(acquires) || fence_between(witness, load, later, acquires);
     if loaded.order.is_some() && !acquires {
         return Some(format!(
             "{writer} publishes {data} with {flag} in step {}, but {reader}'s {} {} of {flag} in step {} does not take it over: {reader} {what}. With the order acquire it would not.",
