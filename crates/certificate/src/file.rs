@@ -123,6 +123,7 @@ impl Claim {
             Criterion::Robust,
             Criterion::Persistent,
             Criterion::Observational,
+            Criterion::Live,
         ];
         let model = model.strip_prefix("model ")?;
         let criterion = criterion.strip_prefix("criterion ")?;

@@ -200,6 +200,7 @@ fn witness(
             events: vec![last - 1, last],
             message,
         }),
+        loop_start: None,
         copies: None,
     })
 }

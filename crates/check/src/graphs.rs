@@ -311,6 +311,7 @@ impl Walk<'_> {
             cycle: Vec::new(),
             edges: Vec::new(),
             pattern: None,
+            loop_start: None,
             copies: None,
         };
         let last = witness.events.len().saturating_sub(1);

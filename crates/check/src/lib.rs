@@ -1,4 +1,4 @@
-//! The criteria: safe, drf, trf, robust, persistent.
+//! The criteria: safe, live, drf, trf, robust, persistent.
 //!
 //! One function answers every question: [`check`].
 
@@ -10,6 +10,7 @@ mod drf;
 mod errors;
 mod graphs;
 mod harm;
+mod live;
 pub mod orders;
 mod persistent;
 mod ra;
@@ -88,6 +89,7 @@ pub(crate) const ERROR_NOTE: &str =
 pub const QUESTIONS: &[(Model, Criterion)] = &[
     (Model::Sc, Criterion::Drf),
     (Model::Sc, Criterion::Safe),
+    (Model::Sc, Criterion::Live),
     (Model::Tso, Criterion::Drf),
     (Model::Tso, Criterion::Trf),
     (Model::Tso, Criterion::Robust),
@@ -145,6 +147,7 @@ pub fn check(
 fn decide(program: &Program, options: &Options, control: &Control<'_>) -> Result<Answer, Refusal> {
     match (options.model, options.criterion) {
         (Model::Sc, Criterion::Safe) => Ok(safe::check(program, options, control)),
+        (Model::Sc, Criterion::Live) => Ok(live::check(program, options, control)),
         (Model::Sc | Model::Tso, Criterion::Drf) => Ok(drf::check(program, options, control)),
         (Model::Tso, Criterion::Persistent) => Ok(persistent::check(program, options, control)),
         (Model::Tso, Criterion::Safe) => Ok(reach::check(program, options, control)),

@@ -121,6 +121,7 @@ fn witness(
         events,
         cycle: Vec::new(),
         edges: Vec::new(),
+        loop_start: None,
         copies: None,
     }
 }

@@ -592,6 +592,8 @@ pub enum CriterionName {
     Drf,
     /// Assertions hold, no `never` comes true, nothing goes wrong.
     Safe,
+    /// Under a fair scheduler no thread is stuck for ever in a loop or a wait.
+    Live,
     /// Every criterion that the model knows.
     All,
 }
@@ -690,6 +692,7 @@ impl CriterionName {
             CriterionName::Trf => Some(Criterion::Trf),
             CriterionName::Drf => Some(Criterion::Drf),
             CriterionName::Safe => Some(Criterion::Safe),
+            CriterionName::Live => Some(Criterion::Live),
             CriterionName::All => None,
         }
     }

@@ -4,12 +4,14 @@
 //! analysis reads it, and nothing else passes between them.
 
 pub mod build;
+pub mod components;
 pub mod equal;
 pub mod expr;
 mod fenced;
 pub mod finite;
 mod lex;
 pub mod litmus;
+pub mod loops;
 pub mod meter;
 pub mod never;
 pub mod pal;

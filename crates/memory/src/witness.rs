@@ -35,6 +35,8 @@ pub enum Criterion {
     Persistent,
     /// Nothing that is used differs from what SC shows: a stale value that is read and not used does no harm (Margalit and Lahav 2021).
     Observational,
+    /// Under a fair scheduler no thread is stuck for ever in a loop or a wait.
+    Live,
 }
 
 impl Model {
@@ -68,6 +70,7 @@ impl Criterion {
             Criterion::Robust => "robust",
             Criterion::Persistent => "persistent",
             Criterion::Observational => "observational",
+            Criterion::Live => "live",
         }
     }
 }
@@ -86,6 +89,7 @@ impl Criterion {
 /// | persistent | `tso` | the pattern `fragile`; the run ends with all buffers empty |
 /// | trf | `sc`; `tso` where a block overtakes stores that it does not see | the pattern `triangular-race` |
 /// | drf | `sc`, `c20`, `rc11` | the pattern `race` |
+/// | live | `sc` | the pattern `stuck`; every step is listed, and what comes from `loop_start` on is repeated for ever |
 /// | safe | the model | the pattern `error` or `never`; `race` but for `sc` and `tso` |
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Witness {
@@ -107,6 +111,9 @@ pub struct Witness {
     /// What makes the run a violation, where that is not a cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
+    /// For a run without end: the events from this one on are repeated for ever. Where there are none, the run ends because no thread can move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_start: Option<usize>,
     /// For a parameterised program: how many copies run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies: Option<u32>,
@@ -301,4 +308,7 @@ pub enum PatternKind {
     /// In the state after the last event (and local steps) a `never` is true; under TSO all buffers are empty there. The events that
     /// matter to it, if any.
     Never,
+    /// The events of one thread in the cycle of a fair run ([`Witness::loop_start`]) in which that thread is stuck: it has not ended, and either stays in one
+    /// loop that has a way out, or does not move.
+    Stuck,
 }

@@ -114,6 +114,9 @@ fn help(criterion: Criterion) -> &'static str {
         Criterion::Persistent => {
             "The memory model shows an order of program and stores that sequential consistency does not have. Fences prevent it: see `palisade fence`."
         }
+        Criterion::Live => {
+            "Under a fair scheduler a thread can be stuck for ever in a loop or a wait."
+        }
         Criterion::Observational => {
             "A value that sequential consistency would not show at this place is read and used."
         }

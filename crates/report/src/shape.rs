@@ -231,6 +231,7 @@ mod tests {
             events,
             edges,
             pattern: None,
+            loop_start: None,
             copies: None,
         }
     }

@@ -24,13 +24,18 @@ pub fn holds(model: Model, criterion: Criterion) -> String {
         Criterion::Robust => format!("robust against {name}"),
         Criterion::Persistent => format!("persistent under {name}"),
         Criterion::Observational => format!("observationally robust against {name}"),
+        Criterion::Live => format!("live under {name}"),
     }
 }
 
 /// What a program is that violates the criterion.
 pub fn violated(model: Model, criterion: Criterion) -> String {
     match criterion {
-        Criterion::Safe | Criterion::Robust | Criterion::Persistent | Criterion::Observational => {
+        Criterion::Safe
+        | Criterion::Live
+        | Criterion::Robust
+        | Criterion::Persistent
+        | Criterion::Observational => {
             format!("not {}", holds(model, criterion))
         }
         Criterion::Drf => "has a data race".to_owned(),

@@ -72,6 +72,7 @@ fn store_buffering() -> Witness {
             edge(4, Fr, 0),
         ],
         pattern: None,
+        loop_start: None,
         copies: None,
     }
 }
@@ -88,6 +89,7 @@ fn pattern(kind: PatternKind, events: Vec<Event>, message: &str) -> Witness {
             message: message.to_owned(),
         }),
         events,
+        loop_start: None,
         copies: None,
     }
 }

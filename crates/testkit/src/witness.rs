@@ -110,6 +110,7 @@ fn witness(
         cycle: Vec::new(),
         edges: Vec::new(),
         pattern: None,
+        loop_start: None,
         copies: None,
     };
     let event_of = |id: EventId, writes: bool| match writes {

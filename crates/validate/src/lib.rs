@@ -11,6 +11,7 @@ mod c20;
 mod cycle;
 mod fragile;
 mod holds;
+mod live;
 mod observing;
 mod patterns;
 mod replay;
@@ -130,6 +131,7 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
                 flushed,
             )
         }
+        (Model::Sc, Criterion::Live, Some(PatternKind::Stuck)) => live::check(&program, witness),
         (Model::Ra, Criterion::Safe, Some(PatternKind::Race)) => {
             // Both are about to access the location, or one has accessed it and the other does not know.
             patterns::ra_race(&program, witness)

@@ -787,6 +787,7 @@ fn witness(
             events: vec![e1, e, e2, u2, u1],
             message,
         }),
+        loop_start: None,
         copies: None,
     })
 }

@@ -665,6 +665,7 @@ fn witness(space: &RaSpace<'_, '_>, finding: &Finding) -> Witness {
             events: named,
             message,
         }),
+        loop_start: None,
         copies: None,
     }
 }

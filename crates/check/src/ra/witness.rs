@@ -374,6 +374,7 @@ impl Replay<'_, '_, '_> {
             cycle: Vec::new(),
             edges: Vec::new(),
             pattern: None,
+            loop_start: None,
             copies: None,
         };
         match (raced, violation) {

@@ -1,5 +1,6 @@
 //! How long buffers can get, from the text alone: the most stores on any way on which nothing waits for the buffer.
 
+use palisade_lang::components::components_of_edges;
 use palisade_lang::{Op, PointId, Program, Thread};
 
 use crate::tso::overtake::drains;
@@ -25,7 +26,8 @@ fn most_pending_stores_of(thread: &Thread) -> Option<usize> {
             (t.from.index(), end, is_store(&t.op))
         })
         .collect();
-    let component = components(points + 1, &edges);
+    let ways: Vec<(usize, usize)> = edges.iter().map(|&(from, to, _)| (from, to)).collect();
+    let component = components_of_edges(points + 1, &ways);
     if edges
         .iter()
         .any(|&(from, to, stores)| stores > 0 && component[from] == component[to])
@@ -33,69 +35,17 @@ fn most_pending_stores_of(thread: &Thread) -> Option<usize> {
         return None;
     }
     // Components are numbered so that edges lead from higher to lower numbers: the longest way from each follows from the lower ones.
-    let count = component.iter().max().map_or(0, |c| c + 1);
+    let count = component.iter().max().map_or(0, |c| c + 1) as usize;
     let mut longest = vec![0usize; count];
     let mut sorted = edges;
     sorted.sort_by_key(|&(from, _, _)| component[from]);
     for (from, to, stores) in sorted {
-        let (from, to) = (component[from], component[to]);
+        let (from, to) = (component[from] as usize, component[to] as usize);
         if from != to {
             longest[from] = longest[from].max(longest[to] + stores);
         }
     }
     Some(longest.into_iter().max().unwrap_or(0))
-}
-
-/// For each node the number of its strongly connected component; edges between components lead from higher to lower numbers. (Tarjan's
-/// algorithm, without recursion.)
-fn components(nodes: usize, edges: &[(usize, usize, usize)]) -> Vec<usize> {
-    let mut next: Vec<Vec<usize>> = vec![Vec::new(); nodes];
-    for &(from, to, _) in edges {
-        next[from].push(to);
-    }
-    const NEW: usize = usize::MAX;
-    let mut order = vec![NEW; nodes];
-    let mut low = vec![0; nodes];
-    let mut component = vec![NEW; nodes];
-    let mut open = Vec::new();
-    let (mut time, mut count) = (0, 0);
-    for root in 0..nodes {
-        if order[root] != NEW {
-            continue;
-        }
-        let mut path = vec![(root, 0)];
-        while let Some(&mut (node, ref mut at)) = path.last_mut() {
-            if *at == 0 {
-                order[node] = time;
-                low[node] = time;
-                time += 1;
-                open.push(node);
-            }
-            if let Some(&to) = next[node].get(*at) {
-                *at += 1;
-                if order[to] == NEW {
-                    path.push((to, 0));
-                } else if component[to] == NEW {
-                    low[node] = low[node].min(order[to]);
-                }
-                continue;
-            }
-            path.pop();
-            if let Some(&(parent, _)) = path.last() {
-                low[parent] = low[parent].min(low[node]);
-            }
-            if low[node] == order[node] {
-                while let Some(member) = open.pop() {
-                    component[member] = count;
-                    if member == node {
-                        break;
-                    }
-                }
-                count += 1;
-            }
-        }
-    }
-    component
 }
 
 #[cfg(test)]

@@ -244,6 +244,7 @@ pub(super) fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Fin
             events: last.into_iter().collect(),
             message,
         }),
+        loop_start: None,
         copies: None,
     }
 }

@@ -597,6 +597,7 @@ fn witness(
             events: vec![store, load, other],
             message,
         }),
+        loop_start: None,
         copies: None,
     })
 }

@@ -70,6 +70,7 @@ pub(crate) fn witness(
         cycle,
         edges,
         pattern: None,
+        loop_start: None,
         copies: None,
     })
 }

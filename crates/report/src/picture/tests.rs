@@ -156,6 +156,7 @@ fn random_witness(random: &mut fastrand::Rng) -> Witness {
         edges,
         events,
         pattern,
+        loop_start: None,
         copies: random.bool().then_some(3),
     }
 }

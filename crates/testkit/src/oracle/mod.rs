@@ -8,6 +8,7 @@
 //! steps (which touch no memory and commute with every step of other threads) go first where nobody can observe the difference.
 
 mod c20;
+mod live;
 mod ra;
 mod sc;
 mod tso;
@@ -15,6 +16,7 @@ mod tso;
 pub use c20::{
     Shown, c20_drf, c20_robust, c20_safe, rc11_drf, rc11_robust, rc11_safe, shown, shown_by_views,
 };
+pub use live::sc_live;
 pub use ra::{ra_robust, ra_safe};
 pub use sc::{sc_drf, sc_drf_all_locations, sc_safe, tso_trf};
 pub use tso::{tso_persistent, tso_reach, tso_robust, tso_safe};

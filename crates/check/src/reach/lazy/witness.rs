@@ -111,6 +111,7 @@ pub(crate) fn witness(
             events: last.into_iter().collect(),
             message,
         }),
+        loop_start: None,
         copies: None,
     })
 }

@@ -1,0 +1,132 @@
+//! `live`: under a fair scheduler no thread is stuck for ever.
+//!
+//! A run is *fair* if each thread moves again and again, or again and again cannot move (it has ended, or waits), and if a choice that the program has
+//! again and again in the same state is made each way again and again. A thread is *stuck* in a fair run if it never ends, no error stops it, and from some point on it
+//! stays in one loop that has a way out (`palisade_lang::loops`), or does not move at all. A program is *live* if no thread is stuck in any fair run.
+//!
+//! A thread that is stuck *waits* if from some point on it could not get out even if it alone went on. Otherwise it is
+//! *starved*: it could, again and again, but always comes at the wrong moment. Where every thread that goes on is stuck itself, that is a *livelock*.
+
+mod fair;
+mod graph;
+mod lasso;
+mod words;
+
+use std::time::Instant;
+
+use palisade_lang::Program;
+
+use crate::state::Frame;
+use crate::{Answer, Control, Options, Reductions, Stats, Verdict};
+use fair::{Stay, Stuck};
+use graph::{Graph, Stop};
+
+/// What is stuck, and in what way.
+pub(crate) enum Hang {
+    /// It could not get out even alone.
+    Waits,
+    /// It could, and so could each thread that moves; all of them are stuck.
+    Livelock,
+    /// It could, but others always come first.
+    Starved,
+}
+
+/// After so many states the graph is looked at for the first time; then after some times as many.
+const FIRST_LOOK: usize = 1 << 12;
+const NEXT_LOOK: usize = 8;
+
+/// Decides `live` under SC.
+pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
+    let start = Instant::now();
+    let mut answer = decide(program, options, control, options.reductions.dead_registers);
+    if answer.verdict == Verdict::Violated && options.reductions.dead_registers {
+        // The cycle of the run is to close with all registers, also those that are not read again.
+        let rest = Options {
+            timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
+            ..options.clone()
+        };
+        let exact = decide(program, &rest, control, false);
+        answer.stats.add(&exact.stats);
+        answer.witnesses = exact.witnesses;
+        if answer.witnesses.is_empty() {
+            let note = "within the limits no run was found that comes back to the same values of all registers";
+            answer.notes.push(note.to_owned());
+        }
+    }
+    answer
+}
+
+fn decide(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    dead_registers: bool,
+) -> Answer {
+    let start = Instant::now();
+    let reductions = Reductions {
+        dead_registers,
+        ..Reductions::NONE
+    };
+    // What a `never` says is not asked here, so that it needs not be visible.
+    let mut plain = program.clone();
+    plain.nevers.clear();
+    let frame = Frame::new(&plain, &reductions);
+    let mut graph = Graph::new(&frame);
+    let mut answer = Answer::dismissed(0, start.elapsed());
+    let mut most = FIRST_LOOK;
+    loop {
+        let grown = graph.grow(most, start, options, control);
+        if let Some((stay, hang)) = first_hang(&graph) {
+            answer.verdict = Verdict::Violated;
+            let witness = lasso::witness(program, &graph, &stay, &hang);
+            answer.witnesses.push(witness);
+            break;
+        }
+        match grown {
+            Ok(()) => break,
+            Err(Stop::Enough) => most = most.saturating_mul(NEXT_LOOK),
+            Err(Stop::Limit(why)) => {
+                let reason = format!(
+                    "{why}; {} states were seen, and no thread is stuck in them",
+                    graph.expanded()
+                );
+                answer.verdict = Verdict::Unknown(reason);
+                break;
+            }
+        }
+    }
+    if graph.errors {
+        answer.notes.push(crate::ERROR_NOTE.into());
+    }
+    answer.stats = Stats {
+        states: graph.states() as u64,
+        transitions: graph.edges.len() as u64,
+        queries: 1,
+        wall: start.elapsed(),
+        peak_memory_bytes: graph.bytes() as u64,
+        ..Stats::default()
+    };
+    answer
+}
+
+/// The nearest place where a thread waits for ever; if there is none, the nearest where one is starved.
+fn first_hang(graph: &Graph<'_, '_>) -> Option<(Stay, Hang)> {
+    let threads: Vec<Stuck<'_, '_, '_>> = (0..graph.frame.thread_count())
+        .map(|thread| Stuck::new(graph, thread))
+        .collect();
+    let nearest = |found: Vec<Stay>| found.into_iter().min_by_key(|stay| stay.states[0]);
+    let waiting = threads.iter().filter_map(|stuck| {
+        let gets_out = stuck.gets_out_alone();
+        stuck.stay(|state| !gets_out[state])
+    });
+    if let Some(stay) = nearest(waiting.collect()) {
+        return Some((stay, Hang::Waits));
+    }
+    let starved = threads.iter().filter_map(|stuck| stuck.stay(|_| true));
+    let stay = nearest(starved.collect())?;
+    let hang = match lasso::all_are_stuck(graph, &stay) {
+        true => Hang::Livelock,
+        false => Hang::Starved,
+    };
+    Some((stay, hang))
+}
