@@ -71,7 +71,8 @@ fn hang(text: &str) -> Option<String> {
 
 #[test]
 fn waiting() {
-    let both = "shared x, y; thread a { while x == 0 { } y = 1; } thread b { while y == 0 { } x = 1; }";
+    let both =
+        "shared x, y; thread a { while x == 0 { } y = 1; } thread b { while y == 0 { } x = 1; }";
     let message = hang(both).unwrap();
     assert!(message.starts_with("`a` waits for ever"), "{message}");
     assert!(message.contains("`b`"), "{message}");

@@ -218,7 +218,14 @@ impl<'f, 'p> Replay<'f, 'p> {
         let mut view = self.frame.threads.view();
         for &(thread, edge) in steps {
             let (action, outcome) = (edge.action as usize, edge.outcome as usize);
-            step(self.frame, &mut view, &mut self.run, thread, action, outcome);
+            step(
+                self.frame,
+                &mut view,
+                &mut self.run,
+                thread,
+                action,
+                outcome,
+            );
             let Some(last) = self.run.steps.pop() else {
                 continue;
             };

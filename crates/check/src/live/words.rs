@@ -8,12 +8,7 @@ use super::fair::Stay;
 use super::graph::Graph;
 
 /// Which threads are stuck, where and in what way.
-pub(super) fn hang(
-    program: &Program,
-    graph: &Graph<'_, '_>,
-    stay: &Stay,
-    hang: &Hang,
-) -> String {
+pub(super) fn hang(program: &Program, graph: &Graph<'_, '_>, stay: &Stay, hang: &Hang) -> String {
     let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
     let name = &names[stay.thread];
     let place = place(program, graph, stay, stay.thread);
