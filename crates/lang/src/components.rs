@@ -92,8 +92,8 @@ mod tests {
                 .map(|_| (draw(nodes), draw(nodes)))
                 .collect();
             let mut reaches = vec![vec![false; nodes]; nodes];
-            for node in 0..nodes {
-                reaches[node][node] = true;
+            for (node, row) in reaches.iter_mut().enumerate() {
+                row[node] = true;
             }
             for _ in 0..nodes {
                 for &(from, to) in &edges {

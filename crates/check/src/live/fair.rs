@@ -138,7 +138,6 @@ impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
         let graph = self.graph;
         let states = graph.expanded();
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); graph.states()];
-        let mut gets_out = vec![false; graph.states()];
         let mut work = Vec::new();
         for state in 0..states {
             for turn in graph.turns_of(state) {
@@ -149,15 +148,16 @@ impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
                 }
                 for edge in graph.edges_of(turn) {
                     if own && !edge.stays {
-                        if !gets_out[state] {
-                            gets_out[state] = true;
-                            work.push(state as u32);
-                        }
+                        work.push(state as u32);
                     } else {
                         before[edge.to as usize].push(state as u32);
                     }
                 }
             }
+        }
+        let mut gets_out = vec![false; graph.states()];
+        for &state in &work {
+            gets_out[state as usize] = true;
         }
         while let Some(state) = work.pop() {
             for &earlier in &before[state as usize] {
