@@ -153,6 +153,7 @@ mod tests {
             cycle: Vec::new(),
             edges: Vec::new(),
             pattern: None,
+            loop_start: None,
             copies: None,
         }
     }
