@@ -601,7 +601,7 @@ fn evaluate(
 }
 
 /// The locations that an address may name.
-fn locations(
+pub(super) fn locations(
     program: &Program,
     address: &Address<RegisterId>,
     registers: &[Option<Value>],
@@ -630,7 +630,7 @@ fn locations(
 }
 
 /// For each point that can be reached, the registers that always hold the same value there. `None` for other points.
-fn constants(
+pub(super) fn constants(
     program: &Program,
     thread: &Thread,
     me: Option<u32>,

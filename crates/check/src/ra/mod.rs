@@ -8,6 +8,7 @@
 //! find, and `witness` turns it into an execution graph. `runs` looks at all runs of a program that is not robust, for `safe`.
 
 pub(crate) mod blocks;
+mod critical;
 pub(crate) mod facts;
 mod messages;
 pub(crate) mod runs;
@@ -33,6 +34,7 @@ use crate::search::search;
 use crate::state::Frame;
 use crate::{Answer, Control, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
 use blocks::Blocks;
+use critical::Critical;
 use facts::{Facts, Fences};
 use scm::search::{End, Search};
 use suspects::{Suspects, Wanted};
@@ -86,6 +88,7 @@ fn stale_or_racing(
     control: &Control<'_>,
     wanted: Wanted,
 ) -> Result<Answer, Refusal> {
+    let start = Instant::now();
     check_meaning(program, options)?;
     let (plain, origins) = prepared(program, options.reductions.symmetry);
     let frame = Frame::new(&plain, &options.reductions);
@@ -94,6 +97,13 @@ fn stale_or_racing(
         _ => Fences::Updates,
     };
     let facts = Facts::new(&plain, fences);
+    let critical = match options.reductions.static_filter && wanted == Wanted::StaleOrRacing {
+        true => Critical::new(&plain, &facts),
+        false => Critical::everything(),
+    };
+    if critical.all_dismissed() && !has_nonatomic_accesses(&plain) {
+        return Ok(Answer::dismissed(critical.pairs, start.elapsed()));
+    }
     let question = Question {
         model: options.model,
         frame: &frame,
@@ -105,7 +115,7 @@ fn stale_or_racing(
         options.reductions.suspects || fences == Fences::Fences || wanted == Wanted::Racing;
     let answer = match one_at_a_time {
         true => {
-            let space = Suspects::new(&frame, &facts, options.reductions, wanted);
+            let space = Suspects::new(&frame, &facts, &critical, options.reductions, wanted);
             question.one_at_a_time(&space, options, control)
         }
         false => question.with_all_monitors(options, control),
@@ -118,6 +128,7 @@ fn stale_or_racing(
         return stale_or_racing(program, &every_order, control, wanted);
     }
     debug_assert!(!unshown, "a violation without a witness");
+    let start = Instant::now();
     Ok(answer)
 }
 

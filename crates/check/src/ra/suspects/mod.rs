@@ -40,6 +40,7 @@ use palisade_lang::{Order, Program, Value};
 use palisade_threads::{LocalId, View};
 
 use super::blocks::Blocks;
+use super::critical::Critical;
 use super::facts::{Facts, Horizon};
 use super::step::{AccessType, StepTaken};
 use crate::Reductions;
@@ -133,6 +134,7 @@ impl Suspicion {
 pub struct Suspects<'f, 'p> {
     frame: &'f Frame<'p>,
     facts: &'f Facts,
+    critical: &'f Critical,
     reductions: Reductions,
     wanted: Wanted,
     /// None where there are too many locations or threads for sets of bits: then no state is brought into a smaller form.
@@ -233,6 +235,7 @@ impl<'f, 'p> Suspects<'f, 'p> {
     pub fn new(
         frame: &'f Frame<'p>,
         facts: &'f Facts,
+        critical: &'f Critical,
         reductions: Reductions,
         wanted: Wanted,
     ) -> Self {
@@ -242,6 +245,7 @@ impl<'f, 'p> Suspects<'f, 'p> {
         Suspects {
             frame,
             facts,
+            critical,
             reductions,
             wanted,
             futures,

@@ -269,7 +269,7 @@ impl<'f> Suspects<'f, '_> {
         let mut surveyed = false;
         for culprit in (0..self.frame.thread_count()).filter(|&c| c != step.thread) {
             let may = &self.facts.futures[horizons[culprit].future as usize];
-            if !may.touches(place) {
+            if !may.touches(place) || !self.critical.may_be_stale(culprit, place) {
                 continue;
             }
             for aim in [Aim::Any, Aim::Choosing, Aim::Writing] {
