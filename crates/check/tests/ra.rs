@@ -411,10 +411,10 @@ fn orders_and_blocks_are_refused_by_name() {
     // Every access that is not known here is named, and where it is known.
     let refused = ask(seqcst).expect_err("no meaning").message;
     for named in [
-        "`x.store(1, seqcst);` at 1:29",
-        "`y.load(seqcst)` at 1:59",
+        "`x.store(1, seqcst);` at 1:25",
+        "`y.load(seqcst)` at 1:53",
         "`y.store(1, seqcst);` at 2:30",
-        "`x.load(seqcst)` at 2:60",
+        "`x.load(seqcst)` at 2:58",
         "`c20` and `rc11`",
     ] {
         assert!(refused.contains(named), "{named} in: {refused}");
