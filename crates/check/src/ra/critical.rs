@@ -108,10 +108,10 @@ impl Critical {
                         .collect()
                 }
             };
-            for place in 0..facts.places {
+            for (place, may) in row.iter().enumerate() {
                 if summary.accesses.iter().any(|a| a.place == place) {
                     critical.pairs += 1;
-                    critical.dismissed += u64::from(!row[place]);
+                    critical.dismissed += u64::from(!may);
                 }
             }
             table.push(row);

@@ -113,7 +113,7 @@ fn stale_or_racing(
     };
     let one_at_a_time =
         options.reductions.suspects || fences == Fences::Fences || wanted == Wanted::Racing;
-    let answer = match one_at_a_time {
+    let mut answer = match one_at_a_time {
         true => {
             let space = Suspects::new(&frame, &facts, &critical, options.reductions, wanted);
             question.one_at_a_time(&space, options, control)
@@ -128,7 +128,7 @@ fn stale_or_racing(
         return stale_or_racing(program, &every_order, control, wanted);
     }
     debug_assert!(!unshown, "a violation without a witness");
-    let start = Instant::now();
+    answer.stats.pruned += critical.dismissed;
     Ok(answer)
 }
 
