@@ -41,6 +41,11 @@ pub struct Cli {
 pub enum Command {
     /// Decide whether a criterion holds.
     Check(Later<CheckArgs>),
+    /// Compare verdicts with those that files expect.
+    ///
+    /// Every line `// expect MODEL CRITERION: VERDICT` is a question and its answer, for example `// expect tso robust: violated, fences 2`. Exit
+    /// status: 0 everything is as expected, 1 something is not, 2 some file is unusable.
+    Test(Later<TestArgs>),
     /// Find the cheapest fences that make a criterion hold.
     Fence(Later<FenceArgs>),
     /// Find out whether a state that some `never` forbids, or a failing `assert`, can be reached.
@@ -115,13 +120,18 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// The memory model.
-    #[arg(long, value_enum, default_value_t = ModelName::Tso)]
-    pub model: ModelName,
+    /// The memory model; `all` asks under each that knows the criterion.
+    ///
+    /// If not given: `c20` for C litmus tests and where a memory order weaker or stronger than the default is written, `ra` for `.tpl` without
+    /// orders, else `tso`.
+    #[arg(long, value_enum)]
+    pub model: Option<CheckModel>,
 
     /// What must hold; `all` asks for every criterion that the model knows.
-    #[arg(long, value_enum, default_value_t = CriterionName::Robust)]
-    pub criterion: CriterionName,
+    ///
+    /// If not given: `safe` where the program states something (an `assert`, a `never`, nonatomic data under ra and c20), else `robust`.
+    #[arg(long, value_enum)]
+    pub criterion: Option<CriterionName>,
 
     /// Show every violation instead of the first (where the criterion can).
     #[arg(long)]
@@ -148,6 +158,24 @@ pub struct CheckArgs {
 
     #[command(flatten)]
     pub checkpoint: CheckpointArgs,
+}
+
+#[derive(Args, Debug)]
+pub struct TestArgs {
+    /// Programs, and directories of programs.
+    #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+
+    /// How the answers are printed: `human`, or `json` with one object per expectation.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+
+    /// Print nothing about what is as expected.
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    #[command(flatten)]
+    pub search: SearchArgs,
 }
 
 #[derive(Args, Debug)]
@@ -539,6 +567,10 @@ pub struct FormatArgs {
     /// For people: only the first line of each answer.
     #[arg(long)]
     pub brief: bool,
+
+    /// For people: also what the search did to find the answer.
+    #[arg(long, short, conflicts_with = "brief")]
+    pub verbose: bool,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -570,6 +602,41 @@ pub enum ModelName {
     Tso,
     /// Release/acquire, as in C++.
     Ra,
+    /// The atomics of C, C++20 and Rust, with every order.
+    C20,
+    /// The same with RC11's rule for seqcst accesses.
+    Rc11,
+}
+
+/// The models that `check` knows.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckModel {
+    /// Sequential consistency.
+    Sc,
+    /// Total store order, as on x86.
+    Tso,
+    /// Release/acquire, as in C++.
+    Ra,
+    /// The atomics of C, C++20 and Rust, with every order.
+    C20,
+    /// The same with RC11's rule for seqcst accesses.
+    Rc11,
+    /// Each of them.
+    All,
+}
+
+impl CheckModel {
+    /// `None` for all.
+    pub fn model(self) -> Option<Model> {
+        Some(match self {
+            CheckModel::Sc => Model::Sc,
+            CheckModel::Tso => Model::Tso,
+            CheckModel::Ra => Model::Ra,
+            CheckModel::C20 => Model::C20,
+            CheckModel::Rc11 => Model::Rc11,
+            CheckModel::All => return None,
+        })
+    }
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -584,6 +651,8 @@ pub enum ReachModel {
 pub enum CriterionName {
     /// The model allows no behaviour that sequential consistency does not.
     Robust,
+    /// Nothing that is used differs from what sequential consistency shows.
+    Observational,
     /// The same program orders and store orders as under sequential consistency.
     Persistent,
     /// No triangular races.
@@ -670,6 +739,8 @@ impl From<ModelName> for Model {
             ModelName::Sc => Model::Sc,
             ModelName::Tso => Model::Tso,
             ModelName::Ra => Model::Ra,
+            ModelName::C20 => Model::C20,
+            ModelName::Rc11 => Model::Rc11,
         }
     }
 }
@@ -688,6 +759,7 @@ impl CriterionName {
     pub fn criterion(self) -> Option<Criterion> {
         match self {
             CriterionName::Robust => Some(Criterion::Robust),
+            CriterionName::Observational => Some(Criterion::Observational),
             CriterionName::Persistent => Some(Criterion::Persistent),
             CriterionName::Trf => Some(Criterion::Trf),
             CriterionName::Drf => Some(Criterion::Drf),

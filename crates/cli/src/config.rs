@@ -267,7 +267,7 @@ fn with_suggestion(span: Span, text: String, wrong: &str, known: &[&str]) -> Dia
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, CriterionName, ModelName, whole};
+    use crate::args::{CheckModel, Cli, ModelName, whole};
     use clap::FromArgMatches;
 
     fn read(text: &str) -> Result<Command, Vec<Diagnostic>> {
@@ -296,15 +296,15 @@ mod tests {
         else {
             panic!();
         };
-        assert_eq!(check.0.model, ModelName::Ra);
-        assert_eq!(check.0.criterion, CriterionName::Robust);
+        assert_eq!(check.0.model, Some(CheckModel::Ra));
+        assert_eq!(check.0.criterion, None);
         assert_eq!(check.0.search.timeout.unwrap().as_secs(), 5);
         assert_eq!(check.0.search.memory, Some(1 << 30));
         let line = ["palisade", "check", "--model=sc", "x"];
         let crate::args::Command::Check(check) = parsed(text, &line).command else {
             panic!();
         };
-        assert_eq!(check.0.model, ModelName::Sc);
+        assert_eq!(check.0.model, Some(CheckModel::Sc));
         let crate::args::Command::Fence(fence) = parsed(text, &["palisade", "fence", "x"]).command
         else {
             panic!();

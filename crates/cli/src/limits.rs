@@ -19,10 +19,15 @@ pub fn parse_timeout(text: &str) -> Result<Duration, String> {
     Ok(duration)
 }
 
-/// `8GiB`, `500M`, `2000000`.
+/// `8GiB`, `500M`, `2000000B`. A number alone is an error: 8 bytes are never meant, and what was meant is not known.
 pub fn parse_memory(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(format!(
+            "an amount of memory needs a unit: `{text}GiB`, `{text}MiB` or `{text}B`"
+        ));
+    }
     let size = text
-        .trim()
         .parse::<bytesize::ByteSize>()
         .map_err(|_| "write an amount of memory such as `8GiB` or `500M`".to_owned())?;
     if size.as_u64() == 0 {
@@ -143,8 +148,8 @@ mod tests {
         assert_eq!(parse_memory("8GiB"), Ok(8 << 30));
         assert_eq!(parse_memory("64 MiB"), Ok(64 << 20));
         assert_eq!(parse_memory("500M"), Ok(500_000_000));
-        assert_eq!(parse_memory("1000"), Ok(1000));
-        for wrong in ["", "GiB", "-1", "0", "8 houses"] {
+        assert_eq!(parse_memory("1000B"), Ok(1000));
+        for wrong in ["", "GiB", "-1", "0", "8 houses", "8", "1000"] {
             assert!(parse_memory(wrong).is_err(), "{wrong}");
         }
     }

@@ -5,6 +5,7 @@ mod batch;
 mod checkpoint;
 mod commands;
 mod config;
+mod expect;
 mod files;
 mod input;
 mod limits;
@@ -13,6 +14,7 @@ mod pairs;
 mod patience;
 mod picture;
 mod progress;
+mod question;
 
 use clap::{CommandFactory, FromArgMatches};
 use output::Output;

@@ -13,6 +13,14 @@ pub fn criteria(model: Model) -> Vec<Criterion> {
         .collect()
 }
 
+/// The models that know a criterion.
+pub fn models(criterion: Criterion) -> Vec<Model> {
+    Model::ALL
+        .into_iter()
+        .filter(|model| QUESTIONS.contains(&(*model, criterion)))
+        .collect()
+}
+
 /// What to say about a pair that has no meaning.
 pub fn complaint(model: Model, criterion: Criterion) -> Option<String> {
     if QUESTIONS.contains(&(model, criterion)) {

@@ -75,7 +75,9 @@ pub(crate) fn removed(findings: &FenceFindings, kept: &RepairSet) -> Vec<Candida
 pub(crate) fn render(report: &FileReport, findings: &FenceFindings, look: Look) -> String {
     let found = &findings.fences;
     let criterion = match report.question {
-        Question::Fence(criterion) | Question::Check(criterion) => criterion,
+        Question::Fence(criterion)
+        | Question::Check(criterion)
+        | Question::CheckModels(criterion) => criterion,
         Question::CheckAll | Question::Reach => Criterion::Robust,
     };
     let goal = words::holds(report.model, criterion);

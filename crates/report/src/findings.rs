@@ -101,12 +101,21 @@ impl Rule {
 pub(crate) fn findings(report: &FileReport) -> Vec<Finding<'_>> {
     match &report.result {
         Err(failure) => of_failure(report, failure),
-        Ok(Findings::One(answer)) => of_answer(report, criterion(report.question), answer),
+        Ok(Findings::One(answer)) => {
+            of_answer(report, report.model, criterion(report.question), answer)
+        }
         Ok(Findings::Fences(found)) => of_fences(report, criterion(report.question), found),
+        Ok(Findings::Models(answers)) => answers
+            .iter()
+            .filter_map(|(model, answer)| Some((*model, answer.as_ref().ok()?)))
+            .flat_map(|(model, answer)| {
+                of_answer(report, model, criterion(report.question), answer)
+            })
+            .collect(),
         Ok(Findings::All(answers)) => answers
             .iter()
             .flat_map(|(criterion, answer)| match answer {
-                Ok(answer) => of_answer(report, *criterion, answer),
+                Ok(answer) => of_answer(report, report.model, *criterion, answer),
                 Err(refusal) => vec![of_refusal(report, refusal)],
             })
             .collect(),
@@ -115,7 +124,9 @@ pub(crate) fn findings(report: &FileReport) -> Vec<Finding<'_>> {
 
 fn criterion(question: Question) -> Criterion {
     match question {
-        Question::Check(criterion) | Question::Fence(criterion) => criterion,
+        Question::Check(criterion)
+        | Question::CheckModels(criterion)
+        | Question::Fence(criterion) => criterion,
         Question::Reach | Question::CheckAll => Criterion::Safe,
     }
 }
@@ -165,18 +176,19 @@ fn no_answer<'a>(level: Level, place: FindingPlace, message: String) -> Finding<
 
 fn of_answer<'a>(
     report: &'a FileReport,
+    model: Model,
     criterion: Criterion,
     answer: &'a Answer,
 ) -> Vec<Finding<'a>> {
     match &answer.verdict {
         Verdict::Holds => Vec::new(),
         Verdict::Unknown(reason) => {
-            let asked = words::holds(report.model, criterion);
+            let asked = words::holds(model, criterion);
             let text = format!("whether it is {asked} is not decided: {reason}");
             vec![no_answer(Level::Warning, BEGINNING, text)]
         }
         Verdict::Violated => {
-            let rule = Rule::Criterion(report.model, criterion);
+            let rule = Rule::Criterion(model, criterion);
             let of = |witness| violation(report, rule, rule.title(), witness);
             answer.witnesses.iter().map(of).collect()
         }

@@ -3,7 +3,7 @@
 use crate::fences::{self, FenceLine};
 use crate::outcome::{Failure, FenceFindings, FileReport, Findings, Question};
 use crate::words;
-use palisade_check::{Answer, Harm, Stats, Verdict};
+use palisade_check::{Answer, Harm, Refusal, Stats, Verdict};
 use palisade_fence::{FenceResult, RepairSet};
 use palisade_lang::{Diagnostic, Severity, Source};
 use palisade_memory::Witness;
@@ -22,6 +22,8 @@ struct Line<'a> {
     diagnostics: Option<Vec<DiagnosticFields<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     criteria: Option<serde_json::Map<String, serde_json::Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    models: Option<serde_json::Map<String, serde_json::Value>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     reasons: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,9 +116,14 @@ impl StatsFields {
 pub fn line(report: &FileReport) -> String {
     let mut line = Line {
         file: &report.file,
-        model: report.model.name(),
+        model: match report.question {
+            Question::CheckModels(_) => "all",
+            _ => report.model.name(),
+        },
         criterion: match report.question {
-            Question::Check(criterion) | Question::Fence(criterion) => criterion.name(),
+            Question::Check(criterion)
+            | Question::CheckModels(criterion)
+            | Question::Fence(criterion) => criterion.name(),
             Question::CheckAll => "all",
             Question::Reach => "safe",
         },
@@ -147,34 +154,48 @@ pub fn line(report: &FileReport) -> String {
         }
         Ok(Findings::Fences(found)) => fill_fences(&mut line, report, found),
         Ok(Findings::All(answers)) => {
-            let mut total = Stats::default();
-            let mut criteria = serde_json::Map::new();
-            for (criterion, answer) in answers {
-                let (verdict, reason) = match answer {
-                    Ok(answer) => {
-                        total.add(&answer.stats);
-                        (words::verdict(&answer.verdict), unknown_reason(answer))
-                    }
-                    Err(refusal) => ("error", Some(refusal.message.clone())),
-                };
-                criteria.insert(criterion.name().to_owned(), verdict.into());
-                if let Some(reason) = reason {
-                    line.reasons.insert(criterion.name(), reason);
-                }
-            }
-            line.verdict = match report.status() {
-                crate::Status::Holds => "holds",
-                crate::Status::Violated => "violated",
-                crate::Status::Unknown => "unknown",
-                crate::Status::Error => "error",
-            };
-            line.reason = line.reasons.values().next().cloned();
-            line.criteria = Some(criteria);
-            line.stats = Some(StatsFields::new(&total));
+            let answers = answers.iter().map(|(c, answer)| (c.name(), answer));
+            line.criteria = Some(fill_several(&mut line, report, answers));
+        }
+        Ok(Findings::Models(answers)) => {
+            let answers = answers.iter().map(|(m, answer)| (m.name(), answer));
+            line.models = Some(fill_several(&mut line, report, answers));
         }
     }
     // Only strings, numbers, lists and maps with string keys: serialising them cannot fail.
     serde_json::to_string(&line).unwrap_or_default()
+}
+
+/// The answers to several questions at once: their verdicts by name.
+fn fill_several<'a>(
+    line: &mut Line<'a>,
+    report: &FileReport,
+    answers: impl Iterator<Item = (&'static str, &'a Result<Answer, Refusal>)>,
+) -> serde_json::Map<String, serde_json::Value> {
+    let mut total = Stats::default();
+    let mut verdicts = serde_json::Map::new();
+    for (name, answer) in answers {
+        let (verdict, reason) = match answer {
+            Ok(answer) => {
+                total.add(&answer.stats);
+                (words::verdict(&answer.verdict), unknown_reason(answer))
+            }
+            Err(refusal) => ("error", Some(refusal.message.clone())),
+        };
+        verdicts.insert(name.to_owned(), verdict.into());
+        if let Some(reason) = reason {
+            line.reasons.insert(name, reason);
+        }
+    }
+    line.verdict = match report.status() {
+        crate::Status::Holds => "holds",
+        crate::Status::Violated => "violated",
+        crate::Status::Unknown => "unknown",
+        crate::Status::Error => "error",
+    };
+    line.reason = line.reasons.values().next().cloned();
+    line.stats = Some(StatsFields::new(&total));
+    verdicts
 }
 
 fn fill<'a>(line: &mut Line<'a>, answer: &'a Answer) {

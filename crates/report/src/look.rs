@@ -10,6 +10,8 @@ pub struct Look {
     pub colour: bool,
     /// How many columns there are.
     pub width: usize,
+    /// Whether it is said how an answer was found.
+    pub verbose: bool,
 }
 
 /// What a piece of text is, and so how it is coloured.
@@ -29,6 +31,7 @@ impl Look {
     pub const PLAIN: Look = Look {
         colour: false,
         width: 100,
+        verbose: false,
     };
 
     /// The text in its colour.

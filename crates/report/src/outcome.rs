@@ -27,6 +27,8 @@ pub enum Question {
     Check(Criterion),
     /// Which of the model's criteria hold?
     CheckAll,
+    /// Under which models does the criterion hold?
+    CheckModels(Criterion),
     /// Can a forbidden state be reached?
     Reach,
     /// Which fences make the criterion hold?
@@ -40,6 +42,8 @@ pub enum Findings {
     One(Answer),
     /// One answer for each criterion, in the order of strength.
     All(Vec<(Criterion, Result<Answer, Refusal>)>),
+    /// One answer for each model.
+    Models(Vec<(Model, Result<Answer, Refusal>)>),
     /// The cheapest fences.
     Fences(Box<FenceFindings>),
 }
@@ -112,6 +116,14 @@ impl FileReport {
                 FenceResult::None => Status::Violated,
                 FenceResult::Unknown { .. } => Status::Unknown,
             },
+            // A model that does not know what is in the program says nothing about it, unless all do.
+            Ok(Findings::Models(answers)) => {
+                let known = answers
+                    .iter()
+                    .filter_map(|(_, answer)| answer.as_ref().ok());
+                let statuses = known.map(|answer| Status::of_verdict(&answer.verdict));
+                statuses.max().unwrap_or(Status::Error)
+            }
             Ok(Findings::All(answers)) => answers
                 .iter()
                 .map(|(_, answer)| match answer {

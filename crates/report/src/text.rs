@@ -13,21 +13,48 @@ pub fn render(report: &FileReport, look: Look) -> String {
         Err(failure) => render_failure(report, failure, look),
         Ok(Findings::One(answer)) => render_answer(report, answer, look),
         Ok(Findings::Fences(found)) => fences::render(report, found, look),
-        Ok(Findings::All(answers)) => render_all(report, answers, look),
+        Ok(Findings::All(answers)) => {
+            let title = format!("under {}", words::model(report.model));
+            let rows = answers.iter().map(|(criterion, answer)| Row {
+                name: criterion.name(),
+                model: report.model,
+                criterion: *criterion,
+                answer,
+            });
+            render_all(report, &title, &rows.collect::<Vec<_>>(), look)
+        }
+        Ok(Findings::Models(answers)) => {
+            let criterion = match report.question {
+                Question::CheckModels(criterion) => criterion,
+                _ => Criterion::Robust,
+            };
+            let rows = answers.iter().map(|(model, answer)| Row {
+                name: model.name(),
+                model: *model,
+                criterion,
+                answer,
+            });
+            render_all(report, criterion.name(), &rows.collect::<Vec<_>>(), look)
+        }
     }
 }
 
 /// The first line of what is printed about a FILE that has an answer: its verdict.
 pub fn headline(report: &FileReport, look: Look) -> String {
-    if let Ok(Findings::All(answers)) = &report.result {
+    let several: Option<Vec<(&str, &Result<Answer, Refusal>)>> = match &report.result {
+        Ok(Findings::All(answers)) => Some(answers.iter().map(|(c, a)| (c.name(), a)).collect()),
+        Ok(Findings::Models(answers)) => Some(answers.iter().map(|(m, a)| (m.name(), a)).collect()),
+        _ => None,
+    };
+    if let Some(answers) = several {
         let verdicts: Vec<String> = answers
-            .iter()
-            .map(|(criterion, answer)| {
+            .into_iter()
+            .map(|(name, answer)| {
                 let (verdict, tone) = match answer {
                     Ok(answer) => (words::verdict(&answer.verdict), tone(&answer.verdict)),
                     Err(_) => ("error", Tone::Bad),
                 };
-                format!("{} {}", criterion.name(), look.paint(tone, verdict))
+                format!("{name} {}", look.paint(tone, verdict))
             })
             .collect();
         return format!("{}: {}\n", report.file, verdicts.join(", "));
@@ -42,7 +69,7 @@ pub fn headline(report: &FileReport, look: Look) -> String {
 /// One line about several FILEs that were asked the same question.
 pub fn summary(question: Question, statuses: &[Status], look: Look) -> String {
     let (good, bad) = match question {
-        Question::Check(_) | Question::CheckAll => ("hold", "violated"),
+        Question::Check(_) | Question::CheckAll | Question::CheckModels(_) => ("hold", "violated"),
         Question::Reach => ("unreachable", "reachable"),
         Question::Fence(_) => ("hold with fences", "cannot be fenced"),
     };
@@ -144,7 +171,12 @@ pub(crate) fn closing(notes: &[String], stats: &Stats, look: Look) -> String {
     if !notes.is_empty() {
         out.push('\n');
     }
-    out.push_str(&indented(&words::stats(stats), 2, Tone::Faint, look));
+    out.push_str(&indented(
+        &words::stats(stats, look.verbose),
+        2,
+        Tone::Faint,
+        look,
+    ));
     out
 }
 
@@ -188,7 +220,7 @@ fn answer_headline(report: &FileReport, answer: &Answer, look: Look) -> String {
         Question::Check(criterion) | Question::Fence(criterion) => {
             (sign, judged(model, criterion, &answer.verdict))
         }
-        Question::CheckAll => (sign, String::new()),
+        Question::CheckAll | Question::CheckModels(_) => (sign, String::new()),
     };
     format!(
         "{}: {}: {what}\n",
@@ -238,13 +270,17 @@ fn judged(model: Model, criterion: Criterion, verdict: &Verdict) -> String {
     }
 }
 
-/// The table of `--criterion all`.
-fn render_all(
-    report: &FileReport,
-    answers: &[(Criterion, Result<Answer, Refusal>)],
-    look: Look,
-) -> String {
-    let mut out = format!("{}: under {}\n\n", report.file, words::model(report.model));
+/// One line of the table of several questions.
+struct Row<'a> {
+    name: &'static str,
+    model: Model,
+    criterion: Criterion,
+    answer: &'a Result<Answer, Refusal>,
+}
+
+/// The table of `--criterion all` or `--model all`.
+fn render_all(report: &FileReport, title: &str, rows: &[Row<'_>], look: Look) -> String {
+    let mut out = format!("{}: {title}\n\n", report.file);
     let names = "criterion".len() + 3;
     let verdicts = "violated".len() + 3;
     let line = |name: &str, verdict: &str, tone: Tone, why: &str| {
@@ -257,10 +293,11 @@ fn render_all(
             why.join(&format!("\n{}", " ".repeat(indent)))
         )
     };
-    for (criterion, answer) in answers {
-        let (verdict, tone, why) = match answer {
+    for row in rows {
+        let (model, criterion) = (row.model, row.criterion);
+        let (verdict, tone, why) = match row.answer {
             Ok(answer) => match &answer.verdict {
-                Verdict::Holds => ("holds", Tone::Good, words::holds(report.model, *criterion)),
+                Verdict::Holds => ("holds", Tone::Good, words::holds(model, criterion)),
                 Verdict::Violated => (
                     "violated",
                     Tone::Bad,
@@ -268,18 +305,18 @@ fn render_all(
                         .witnesses
                         .first()
                         .map(cycle::summary)
-                        .unwrap_or_else(|| words::violated(report.model, *criterion)),
+                        .unwrap_or_else(|| words::violated(model, criterion)),
                 ),
                 Verdict::Unknown(reason) => ("unknown", Tone::Doubt, reason.clone()),
             },
             Err(refusal) => ("error", Tone::Bad, refusal.message.clone()),
         };
-        out.push_str(line(criterion.name(), verdict, tone, &why).trim_end());
+        out.push_str(line(row.name, verdict, tone, &why).trim_end());
         out.push('\n');
     }
-    let notes: Vec<&String> = answers
+    let notes: Vec<&String> = rows
         .iter()
-        .filter_map(|(_, answer)| answer.as_ref().ok())
+        .filter_map(|row| row.answer.as_ref().ok())
         .flat_map(|answer| &answer.notes)
         .collect();
     for (at, note) in notes.iter().enumerate() {

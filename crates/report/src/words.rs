@@ -82,7 +82,7 @@ pub fn reach_verdict(verdict: &Verdict) -> &'static str {
 }
 
 /// What a search took, in one line.
-pub fn stats(stats: &Stats) -> String {
+pub fn stats(stats: &Stats, verbose: bool) -> String {
     let mut parts = Vec::new();
     if stats.states > 0 {
         parts.push(counted(stats.states, "state", "states"));
@@ -90,16 +90,19 @@ pub fn stats(stats: &Stats) -> String {
     } else {
         parts.push("no search needed".to_owned());
     }
-    if stats.queries > 1 {
+    // How the answer was found is for those who ask for it.
+    if stats.queries > 1 && verbose {
         parts.push(counted(stats.queries, "question", "questions"));
     }
-    if stats.pruned > 0 {
+    if stats.pruned > 0 && verbose {
         parts.push(format!(
             "{} dismissed without a search",
             number(stats.pruned)
         ));
     }
-    if let Some(Level::Abstract(steps)) = stats.level {
+    if let Some(Level::Abstract(steps)) = stats.level
+        && verbose
+    {
         let steps = counted(u64::from(steps), "step", "steps");
         parts.push(format!("the abstraction with {steps} was enough"));
     }

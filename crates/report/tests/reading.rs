@@ -139,6 +139,7 @@ fn a_tso_cycle_in_a_narrow_window() {
     let look = Look {
         colour: false,
         width: 60,
+        ..Look::PLAIN
     };
     insta::assert_snapshot!(text::render(&report, look));
 }
@@ -210,8 +211,8 @@ fn many_threads_become_a_list() {
     insta::assert_snapshot!(text::render(
         &report,
         Look {
-            colour: false,
-            width: 80
+            width: 80,
+            ..Look::PLAIN
         }
     ));
 }
@@ -269,8 +270,8 @@ fn no_line_is_wider_than_the_window() {
         let shown = text::render(
             &report,
             Look {
-                colour: false,
                 width,
+                ..Look::PLAIN
             },
         );
         for line in shown.lines() {
@@ -287,6 +288,7 @@ fn colours_change_no_character() {
         Look {
             colour: true,
             width: 100,
+            ..Look::PLAIN
         },
     );
     assert!(coloured.contains('\u{1b}'));

@@ -64,12 +64,21 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failur
 
 /// What a program is asked, and how long that may take.
 pub type Answering =
-    dyn Fn(&Program, Effort, &Control<'_>) -> Result<Findings, Failure> + Send + Sync;
+    dyn Fn(&Program, Asked, Effort, &Control<'_>) -> Result<Findings, Failure> + Send + Sync;
+
+/// What is asked about one program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub model: Model,
+    pub question: Question,
+}
 
 /// A question to ask about every FILE.
 pub struct Asking<'a> {
-    pub model: Model,
-    pub question: Question,
+    /// What is asked about a FILE that cannot be read, and about every other one if `choose` is not there.
+    pub asked: Asked,
+    /// What is asked about a program, where it depends on the program.
+    pub choose: Option<Box<dyn Fn(&Program) -> Asked + Send + Sync>>,
     pub input: &'a InputArgs,
     pub format: &'a FormatArgs,
     pub search: &'a SearchArgs,
@@ -155,7 +164,7 @@ impl Asking<'_> {
             let _ = output.answer(&format!("{}\n", sarif::document(&collected)));
         }
         if jobs.len() > 1 && matches!(self.format.format, Format::Human | Format::Github) {
-            let summary = text::summary(self.question, &statuses, output.look());
+            let summary = text::summary(self.asked.question, &statuses, output.look());
             let _ = output.answer(&summary);
         }
         statuses
@@ -176,7 +185,10 @@ impl Asking<'_> {
                 jobs.len()
             ));
         }
-        if self.question == Question::CheckAll {
+        if matches!(
+            self.asked.question,
+            Question::CheckAll | Question::CheckModels(_)
+        ) {
             return Err(
                 "`--picture` draws one run, so it needs one criterion; `palisade report` draws them all"
                     .to_owned(),
@@ -214,6 +226,7 @@ impl Asking<'_> {
         };
         let file = input::display_name(&path);
         let mut warnings = String::new();
+        let mut asked = self.asked;
         let (program, result) = match read {
             Err(reason) => {
                 let reason = format!("{reason} while the program is read");
@@ -222,15 +235,18 @@ impl Asking<'_> {
             Ok(Err(failure)) => (None, Err(failure)),
             Ok(Ok(input)) => {
                 warnings = text::warnings(&input.program.source, &input.warnings, look);
-                let (program, result) = self.search(&file, input.program, effort);
+                if let Some(choose) = &self.choose {
+                    asked = choose(&input.program);
+                }
+                let (program, result) = self.search(&file, input.program, asked, effort);
                 (Some(program), result)
             }
         };
         Done {
             report: FileReport {
                 file,
-                model: self.model,
-                question: self.question,
+                model: asked.model,
+                question: asked.question,
                 program,
                 result,
             },
@@ -242,6 +258,7 @@ impl Asking<'_> {
         &self,
         file: &str,
         program: Program,
+        asked: Asked,
         effort: Effort,
     ) -> (Program, Result<Findings, Failure>) {
         let line = match effort {
@@ -257,57 +274,16 @@ impl Asking<'_> {
                     cancel: stop,
                     progress: &show,
                 };
-                guarded(|| answer(&program, effort, &control))
+                guarded(|| answer(&program, asked, effort, &control))
             }
         };
         let begin = Instant::now();
         let result = match wait_for(patience(self.search, effort), cancel(), work) {
             Ok(result) => result,
-            Err(reason) => Ok(self.nothing_found(reason, begin.elapsed())),
+            Err(reason) => Ok(nothing_found(asked, reason, begin.elapsed())),
         };
         let program = Arc::try_unwrap(program).unwrap_or_else(|program| (*program).clone());
         (program, result)
-    }
-
-    /// What there is to say where nobody has waited for the answer.
-    fn nothing_found(&self, reason: &str, wall: Duration) -> Findings {
-        let stats = Stats {
-            wall,
-            ..Stats::default()
-        };
-        let unknown = || Answer {
-            verdict: Verdict::Unknown(reason.to_owned()),
-            witnesses: Vec::new(),
-            stats,
-            notes: Vec::new(),
-            harm: None,
-        };
-        match self.question {
-            Question::Check(_) | Question::Reach => Findings::One(unknown()),
-            Question::CheckAll => Findings::All(
-                pairs::criteria(self.model)
-                    .into_iter()
-                    .map(|criterion| (criterion, Ok(unknown())))
-                    .collect(),
-            ),
-            Question::Fence(_) => Findings::Fences(Box::new(FenceFindings {
-                fences: Fences {
-                    result: FenceResult::Unknown {
-                        reason: reason.to_owned(),
-                        lower_bound: 0,
-                        confirmed: None,
-                    },
-                    witness: None,
-                    all: None,
-                    explanations: Vec::new(),
-                    stats,
-                    notes: Vec::new(),
-                },
-                existing: None,
-                text: None,
-                written: false,
-            })),
-        }
     }
 
     fn print(&self, report: &FileReport, output: &mut Output) -> Result<(), Closed> {
@@ -321,8 +297,61 @@ impl Asking<'_> {
             Format::Human if self.format.brief => {
                 output.answer(&text::headline(report, output.look()))
             }
-            Format::Human => output.answer(&text::render(report, output.look())),
+            Format::Human => {
+                let look = Look {
+                    verbose: self.format.verbose,
+                    ..output.look()
+                };
+                output.answer(&text::render(report, look))
+            }
         }
+    }
+}
+
+/// What there is to say where nobody has waited for the answer.
+fn nothing_found(asked: Asked, reason: &str, wall: Duration) -> Findings {
+    let stats = Stats {
+        wall,
+        ..Stats::default()
+    };
+    let unknown = || Answer {
+        verdict: Verdict::Unknown(reason.to_owned()),
+        witnesses: Vec::new(),
+        stats,
+        notes: Vec::new(),
+        harm: None,
+    };
+    match asked.question {
+        Question::Check(_) | Question::Reach => Findings::One(unknown()),
+        Question::CheckModels(criterion) => Findings::Models(
+            pairs::models(criterion)
+                .into_iter()
+                .map(|model| (model, Ok(unknown())))
+                .collect(),
+        ),
+        Question::CheckAll => Findings::All(
+            pairs::criteria(asked.model)
+                .into_iter()
+                .map(|criterion| (criterion, Ok(unknown())))
+                .collect(),
+        ),
+        Question::Fence(_) => Findings::Fences(Box::new(FenceFindings {
+            fences: Fences {
+                result: FenceResult::Unknown {
+                    reason: reason.to_owned(),
+                    lower_bound: 0,
+                    confirmed: None,
+                },
+                witness: None,
+                all: None,
+                explanations: Vec::new(),
+                stats,
+                notes: Vec::new(),
+            },
+            existing: None,
+            text: None,
+            written: false,
+        })),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `palisade fence`
 
-use super::ask::{Asking, Effort, options};
+use super::ask::{Asked, Asking, Effort, options};
 use crate::args::{FenceArgs, RepairKind};
 use crate::files::write_whole;
 use crate::input;
@@ -63,7 +63,7 @@ pub fn run(args: &'static FenceArgs, output: &mut Output) -> Status {
         }),
         explain: args.explain,
     };
-    let answer = move |program: &Program, effort: Effort, control: &Control<'_>| {
+    let answer = move |program: &Program, _: Asked, effort: Effort, control: &Control<'_>| {
         let mut options = options(model, criterion, false, &args.search, effort);
         // A set of fences is confirmed by the program itself sooner than by its abstraction.
         if args.search.abstraction.is_none() {
@@ -109,8 +109,11 @@ pub fn run(args: &'static FenceArgs, output: &mut Output) -> Status {
         Ok(Findings::Fences(Box::new(findings)))
     };
     Asking {
-        model,
-        question: Question::Fence(criterion),
+        asked: Asked {
+            model,
+            question: Question::Fence(criterion),
+        },
+        choose: None,
         input: &args.input,
         format: &args.format,
         search: &args.search,

@@ -1,6 +1,7 @@
 //! One module per command; each ends with the status that the process exits with.
 
 mod ask;
+mod beside;
 mod certificate;
 mod check;
 mod export;
@@ -9,6 +10,7 @@ mod papers;
 mod playground;
 mod reach;
 mod report;
+mod test;
 mod validate;
 
 use crate::args::Command;
@@ -20,6 +22,7 @@ pub fn run(command: Command, output: &mut Output) -> Status {
     match command {
         // Searches may outlive the wait for them, so their flags live as long as the process.
         Command::Check(args) => check::run(Box::leak(Box::new(args.0)), output),
+        Command::Test(args) => test::run(&args.0, output),
         Command::Fence(args) => fence::run(Box::leak(Box::new(args.0)), output),
         Command::Reach(args) => reach::run(Box::leak(Box::new(args.0)), output),
         Command::Export(args) => export::run(Box::leak(Box::new(args.0)), output),

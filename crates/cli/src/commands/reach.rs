@@ -1,6 +1,6 @@
 //! `palisade reach`
 
-use super::ask::{Asking, Effort, options};
+use super::ask::{Asked, Asking, Effort, options};
 use super::certificate::Wanted;
 use crate::args::ReachArgs;
 use crate::checkpoint;
@@ -35,7 +35,7 @@ pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
     };
     let wanted = Arc::new(wanted);
     let written = Arc::clone(&wanted);
-    let answer = move |program: &Program, effort: Effort, control: &Control<'_>| {
+    let answer = move |program: &Program, _: Asked, effort: Effort, control: &Control<'_>| {
         let mut options = options(model, Criterion::Safe, false, &args.search, effort);
         if let Some(kept) = &kept {
             let question = checkpoint::question("reach", std::slice::from_ref(&options));
@@ -50,8 +50,11 @@ pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
         Ok(Findings::One(answer))
     };
     let asked = Asking {
-        model,
-        question: Question::Reach,
+        asked: Asked {
+            model,
+            question: Question::Reach,
+        },
+        choose: None,
         input: &args.input,
         format: &args.format,
         search: &args.search,

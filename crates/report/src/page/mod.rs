@@ -220,7 +220,7 @@ impl FileView {
             self.stats.push(StatsView {
                 question,
                 verdict: words::verdict(&answer.verdict),
-                text: words::stats(&answer.stats),
+                text: words::stats(&answer.stats, true),
             });
             let Some(witness) = answer.witnesses.first() else {
                 continue;

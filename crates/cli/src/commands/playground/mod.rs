@@ -370,7 +370,7 @@ fn told(report: &FileReport) -> Value {
             let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
             (verdict, found.fences.witness.as_ref(), text)
         }
-        Ok(Findings::All(_)) => ("error", None, None),
+        Ok(Findings::All(_) | Findings::Models(_)) => ("error", None, None),
     };
     let mut lines: Vec<u32> = match &report.result {
         Ok(Findings::Fences(found)) if fenced.is_some() => fence_lines(report, found),

@@ -1,0 +1,259 @@
+//! `palisade test`
+
+use super::ask::{Effort, cancel, guarded, options};
+use crate::args::{Format, ReadingArgs, TestArgs};
+use crate::expect::{Expectation, Expected, expectations};
+use crate::input::{self, Job};
+use crate::output::Output;
+use crate::pairs;
+use palisade_check::{Control, Verdict};
+use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
+use palisade_param::check;
+use palisade_report::{Failure, Status, words};
+use serde_json::json;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+/// What came out about one expectation.
+enum Outcome {
+    AsExpected,
+    /// What it is instead.
+    Not(String),
+    /// Why it cannot be asked.
+    Unusable(String),
+}
+
+#[derive(Default)]
+struct Count {
+    good: u64,
+    bad: u64,
+    unusable: u64,
+    files: u64,
+}
+
+pub fn run(args: &TestArgs, output: &mut Output) -> Status {
+    let mut count = Count::default();
+    for job in input::expand(&args.paths) {
+        if cancel().load(Ordering::Relaxed) {
+            count.unusable += 1;
+            output.remark("stopped before the end\n");
+            break;
+        }
+        let path = match job {
+            Job::File(path) => path,
+            Job::Trouble(path, trouble) => {
+                let file = input::display_name(&path);
+                unusable(args, &file, None, &trouble, &mut count, output);
+                continue;
+            }
+        };
+        let named = args.paths.contains(&path);
+        if test_file(&path, named, args, &mut count, output).is_err() {
+            break;
+        }
+    }
+    if count.good + count.bad + count.unusable == 0 {
+        return output
+            .complain("there is no line `// expect MODEL CRITERION: VERDICT` in these files");
+    }
+    if args.format != Format::Json {
+        let mut text = format!(
+            "{} of {}: {} as expected",
+            words::counted(count.good + count.bad + count.unusable, "answer", "answers"),
+            words::counted(count.files, "file", "files"),
+            words::number(count.good),
+        );
+        if count.bad > 0 {
+            text.push_str(&format!(", {} not", words::number(count.bad)));
+        }
+        if count.unusable > 0 {
+            text.push_str(&format!(", {} unusable", words::number(count.unusable)));
+        }
+        let _ = output.answer(&format!("{text}\n"));
+    }
+    match (count.unusable, count.bad) {
+        (0, 0) => Status::Holds,
+        (0, _) => Status::Violated,
+        _ => Status::Error,
+    }
+}
+
+fn test_file(
+    path: &Path,
+    named: bool,
+    args: &TestArgs,
+    count: &mut Count,
+    output: &mut Output,
+) -> Result<(), crate::output::Closed> {
+    let file = input::display_name(path);
+    let text = match input::read_text(path) {
+        Ok(text) => text,
+        Err(trouble) => {
+            unusable(args, &file, None, &trouble, count, output);
+            return Ok(());
+        }
+    };
+    let found = expectations(&text);
+    if found.is_empty() {
+        if named {
+            let trouble = "expects nothing: there is no line `// expect MODEL CRITERION: VERDICT`";
+            unusable(args, &file, None, trouble, count, output);
+        }
+        return Ok(());
+    }
+    count.files += 1;
+    for expectation in found {
+        let expectation = match expectation {
+            Ok(expectation) => expectation,
+            Err((line, trouble)) => {
+                unusable(args, &file, Some(line), &trouble, count, output);
+                continue;
+            }
+        };
+        let outcome = ask(path, &expectation, args);
+        let question = format!(
+            "{} {}",
+            expectation.model.name(),
+            expectation.criterion.name()
+        );
+        let (result, why) = match &outcome {
+            Outcome::AsExpected => {
+                count.good += 1;
+                ("expected", None)
+            }
+            Outcome::Not(why) => {
+                count.bad += 1;
+                ("unexpected", Some(why))
+            }
+            Outcome::Unusable(why) => {
+                count.unusable += 1;
+                ("unusable", Some(why))
+            }
+        };
+        if args.format == Format::Json {
+            let mut line = json!({
+                "file": file,
+                "line": expectation.line,
+                "model": expectation.model.name(),
+                "criterion": expectation.criterion.name(),
+                "expected": expectation.verdict.name(),
+                "result": result,
+            });
+            if let Some(why) = why {
+                line["reason"] = why.as_str().into();
+            }
+            output.answer(&format!("{line}\n"))?;
+            continue;
+        }
+        match why {
+            None if args.quiet => {}
+            None => {
+                let verdict = expectation.verdict.name();
+                output.answer(&format!("ok      {file}: {question}: {verdict}\n"))?;
+            }
+            Some(why) => {
+                let verdict = expectation.verdict.name();
+                let line = expectation.line;
+                output.answer(&format!(
+                    "FAILED  {file}:{line}: {question}: expected {verdict}, but {why}\n"
+                ))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Something that cannot be asked at all.
+fn unusable(
+    args: &TestArgs,
+    file: &str,
+    line: Option<u32>,
+    why: &str,
+    count: &mut Count,
+    output: &mut Output,
+) {
+    count.unusable += 1;
+    if args.format == Format::Json {
+        let line = json!({ "file": file, "line": line, "result": "unusable", "reason": why });
+        let _ = output.answer(&format!("{line}\n"));
+        return;
+    }
+    let place = line.map_or_else(String::new, |line| format!(":{line}"));
+    output.remark(&format!("error: {file}{place}: {why}\n"));
+}
+
+fn ask(path: &Path, expectation: &Expectation, args: &TestArgs) -> Outcome {
+    let reading = ReadingArgs {
+        from: None,
+        domain: expectation.domain,
+    };
+    let expected = expectation.verdict;
+    let refused = |why: String| match expected {
+        Expected::Error => Outcome::AsExpected,
+        _ => Outcome::Unusable(format!("it cannot be asked: {why}")),
+    };
+    if let Some(complaint) = pairs::complaint(expectation.model, expectation.criterion) {
+        return refused(complaint.lines().next().unwrap_or("").to_owned());
+    }
+    let input = match guarded(|| input::read(path, &reading)) {
+        Ok(input) => input,
+        Err(failure) => return refused(failure.reason()),
+    };
+    let options = options(
+        expectation.model,
+        expectation.criterion,
+        false,
+        &args.search,
+        Effort::Full,
+    );
+    let control = Control {
+        cancel: cancel(),
+        progress: &|_| {},
+    };
+    let program = &input.program;
+    let asked = guarded(|| check(program, &options, &control).map_err(Failure::Refused));
+    let answer = match asked {
+        Ok(answer) => answer,
+        Err(failure) => return refused(failure.reason()),
+    };
+    let verdict = match &answer.verdict {
+        Verdict::Holds => Expected::Holds,
+        Verdict::Violated => Expected::Violated,
+        Verdict::Unknown(_) => Expected::Unknown,
+    };
+    if verdict != expected {
+        return Outcome::Not(match &answer.verdict {
+            Verdict::Unknown(reason) => format!("it is not decided: {reason}"),
+            _ => format!("it is {}", verdict.name()),
+        });
+    }
+    if let Some(copies) = expectation.copies
+        && let Some(other) = answer.witnesses.iter().find(|w| w.copies != Some(copies))
+    {
+        let found = other
+            .copies
+            .map_or_else(|| "no".to_owned(), |n| n.to_string());
+        return Outcome::Not(format!(
+            "it is violated by {found} copies instead of {copies}"
+        ));
+    }
+    let Some(number) = expectation.fences else {
+        return Outcome::AsExpected;
+    };
+    let candidates = Candidates::new(program, Kinds::FENCES, &Costs::Unit);
+    let wishes = Wishes::default();
+    let found =
+        guarded(|| fences(&candidates, &options, &wishes, &control).map_err(Failure::Refused));
+    match found.map(|found| found.result) {
+        Err(failure) => Outcome::Unusable(failure.reason()),
+        Ok(FenceResult::Optimal(set)) if set.repairs.len() == number => Outcome::AsExpected,
+        Ok(FenceResult::Optimal(set)) => {
+            let needed = words::counted(set.repairs.len() as u64, "fence", "fences");
+            Outcome::Not(format!("it needs {needed} instead of {number}"))
+        }
+        Ok(FenceResult::None) => Outcome::Not("no set of fences helps".to_owned()),
+        Ok(FenceResult::Unknown { reason, .. }) => {
+            Outcome::Not(format!("the fences are not found: {reason}"))
+        }
+    }
+}
