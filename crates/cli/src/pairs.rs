@@ -37,7 +37,7 @@ pub fn complaint(model: Model, criterion: Criterion) -> Option<String> {
             continue;
         }
         text.push_str(&format!(
-            "\n  --model {:3}  --criterion {}",
+            "\n  --model {:4}  --criterion {}",
             model.name(),
             names.join(" | ")
         ));

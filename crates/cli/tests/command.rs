@@ -106,6 +106,7 @@ fn pairs_without_a_meaning_are_named() {
         ("sc", "trf"),
         ("ra", "persistent"),
         ("ra", "trf"),
+        ("c20", "trf"),
     ] {
         for command in ["check", "fence"] {
             let arguments = [command, "--model", model, "--criterion", criterion, "x.pal"];
@@ -956,7 +957,7 @@ fn a_race_under_release_acquire_is_believed_in_no_detail() {
         "f.pal",
         "nonatomic shared d; shared f;\nthread p { d = 1; f = 1; d = 2; }\nthread q { if f == 1 { let r = d; } }\n",
     );
-    let done = palisade(&["check", "--model=ra", "--format=json", &file]);
+    let done = palisade(&["check", "--model=ra", "--criterion=robust", "--format=json", &file]);
     assert_eq!(done.code, 1, "{}", done.stdout);
     let witness = &done.lines()[0]["witness"];
     let valid = directory.file("w.json", witness.to_string());
@@ -975,4 +976,65 @@ fn a_race_under_release_acquire_is_believed_in_no_detail() {
             }
         }
     }
+}
+
+#[test]
+fn expectations_are_compared_with_verdicts() {
+    let directory = Directory::new();
+    let sb = String::from_utf8_lossy(SB);
+    let good = directory.file(
+        "good.pal",
+        format!("// expect tso robust: violated, fences 2\n// expect sc safe: holds\n{sb}"),
+    );
+    let bad = directory.file("bad.pal", format!("// expect tso robust: holds\n{sb}"));
+    let wrong = directory.file("wrong.pal", format!("// expect tso robust: perhaps\n{sb}"));
+    let none = directory.file("none.pal", sb.as_bytes());
+    assert_eq!(palisade(&["test", &good]).code, 0);
+    let done = palisade(&["test", &good, &bad]);
+    assert_eq!(done.code, 1, "{}", done.stdout);
+    assert!(done.stdout.contains("expected holds, but it is violated"), "{}", done.stdout);
+    assert!(done.stdout.contains("3 answers of 2 files: 2 as expected, 1 not"), "{}", done.stdout);
+    assert_eq!(palisade(&["test", &wrong]).code, 2);
+    assert_eq!(palisade(&["test", &none]).code, 2);
+    assert_eq!(palisade(&["test", &directory.name()]).code, 2);
+    let done = palisade(&["test", "--format=json", &good, &bad]);
+    assert_eq!(done.lines().len(), 3);
+    assert_eq!(done.lines()[2]["result"], "unexpected");
+}
+
+#[test]
+fn without_flags_the_question_follows_from_the_program() {
+    let directory = Directory::new();
+    let sb = String::from_utf8_lossy(SB);
+    let stated = directory.file("stated.pal", format!("{sb}never p.r == 7;\n"));
+    let done = palisade(&["check", "--format=json", &stated]);
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    assert_eq!(done.lines()[0]["model"], "tso");
+    assert_eq!(done.lines()[0]["criterion"], "safe");
+    let done = palisade(&["check", &stated]);
+    assert!(done.stdout.contains("harmless for what is stated"), "{}", done.stdout);
+    let plain = directory.file("plain.pal", SB);
+    let done = palisade(&["check", "--format=json", &plain]);
+    assert_eq!((done.code, &done.lines()[0]["criterion"]), (1, &Value::from("robust")));
+    let orders = directory.file("orders.pal", "shared x; thread t { x.store(1, relaxed); }\n");
+    let done = palisade(&["check", "--format=json", &orders]);
+    assert_eq!(done.lines()[0]["model"], "c20");
+    let done = palisade(&["check", "--model=all", "--format=json", &plain]);
+    assert_eq!(done.code, 1);
+    assert_eq!(done.lines()[0]["models"]["tso"], "violated");
+    assert_eq!(palisade(&["check", "--memory=8", &plain]).code, 2);
+}
+
+#[test]
+fn what_is_wrong_in_an_included_file_is_said_there() {
+    let directory = Directory::new();
+    directory.file("lock.pal", "shared lock;\nfn take() { lcok = 1; }\n");
+    let main = directory.file("main.pal", "include \"lock.pal\";\nthread t { take(); }\n");
+    let done = palisade(&["check", &main]);
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("lock.pal:2:13"), "{}", done.stderr);
+    let gone = directory.file("gone.pal", "include \"no.pal\";\nthread t { take(); }\n");
+    let done = palisade(&["check", &gone]);
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("cannot be included"), "{}", done.stderr);
 }
