@@ -165,7 +165,9 @@ fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
 /// What stands below every answer: notes, and what the search took.
 pub(crate) fn closing(notes: &[String], stats: &Stats, look: Look) -> String {
     let mut out = String::new();
-    for note in notes {
+    let shown = |note: &&String| look.verbose || !words::is_internal(note);
+    let notes: Vec<&String> = notes.iter().filter(shown).collect();
+    for note in &notes {
         out.push_str(&indented(&format!("Note: {note}"), 0, Tone::Plain, look));
     }
     if !notes.is_empty() {

@@ -31,7 +31,10 @@ pub fn mention(program: &Program, answer: &mut Answer, options: &Options, contro
     };
     let decided = !matches!(answer.verdict, Verdict::Unknown(_));
     // The search has said so itself.
-    let said = answer.notes.iter().any(|note| note.contains("robust"));
+    let said = answer
+        .notes
+        .iter()
+        .any(|note| note.contains("robust") && !words::is_internal(note));
     if !decided || said && other == Criterion::Robust || !QUESTIONS.contains(&(model, other)) {
         return;
     }
