@@ -122,7 +122,7 @@ pub struct CheckArgs {
 
     /// The memory model; `all` asks under each that knows the criterion.
     ///
-    /// If not given: `c20` for C litmus tests and where a memory order weaker or stronger than the default is written, `ra` for `.tpl` without
+    /// If not given: `c20` for C, C litmus tests and where a memory order weaker or stronger than the default is written, `ra` for `.tpl` without
     /// orders, else `tso`.
     #[arg(long, value_enum)]
     pub model: Option<CheckModel>,
@@ -173,6 +173,9 @@ pub struct TestArgs {
     /// Print nothing about what is as expected.
     #[arg(long, short)]
     pub quiet: bool,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
 
     #[command(flatten)]
     pub search: SearchArgs,
@@ -400,7 +403,7 @@ pub struct ManArgs {
 }
 
 /// Which programs are asked about.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct InputArgs {
     /// Programs: files, directories (every program in them), or `-` for standard input.
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]

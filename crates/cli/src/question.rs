@@ -38,6 +38,8 @@ fn model(program: &Program) -> Model {
         Language::Litmus if is_c_litmus(program) => Model::C20,
         Language::Litmus => return Model::Tso,
         Language::Pal | Language::Trencher => Model::Tso,
+        // C and what is like it.
+        _ => return Model::C20,
     };
     match has_orders(program) {
         true => Model::C20,

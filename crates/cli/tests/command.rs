@@ -957,7 +957,13 @@ fn a_race_under_release_acquire_is_believed_in_no_detail() {
         "f.pal",
         "nonatomic shared d; shared f;\nthread p { d = 1; f = 1; d = 2; }\nthread q { if f == 1 { let r = d; } }\n",
     );
-    let done = palisade(&["check", "--model=ra", "--criterion=robust", "--format=json", &file]);
+    let done = palisade(&[
+        "check",
+        "--model=ra",
+        "--criterion=robust",
+        "--format=json",
+        &file,
+    ]);
     assert_eq!(done.code, 1, "{}", done.stdout);
     let witness = &done.lines()[0]["witness"];
     let valid = directory.file("w.json", witness.to_string());
@@ -992,8 +998,17 @@ fn expectations_are_compared_with_verdicts() {
     assert_eq!(palisade(&["test", &good]).code, 0);
     let done = palisade(&["test", &good, &bad]);
     assert_eq!(done.code, 1, "{}", done.stdout);
-    assert!(done.stdout.contains("expected holds, but it is violated"), "{}", done.stdout);
-    assert!(done.stdout.contains("3 answers of 2 files: 2 as expected, 1 not"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("expected holds, but it is violated"),
+        "{}",
+        done.stdout
+    );
+    assert!(
+        done.stdout
+            .contains("3 answers of 2 files: 2 as expected, 1 not"),
+        "{}",
+        done.stdout
+    );
     assert_eq!(palisade(&["test", &wrong]).code, 2);
     assert_eq!(palisade(&["test", &none]).code, 2);
     assert_eq!(palisade(&["test", &directory.name()]).code, 2);
@@ -1012,11 +1027,21 @@ fn without_flags_the_question_follows_from_the_program() {
     assert_eq!(done.lines()[0]["model"], "tso");
     assert_eq!(done.lines()[0]["criterion"], "safe");
     let done = palisade(&["check", &stated]);
-    assert!(done.stdout.contains("which is harmless for what"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("which is harmless for what"),
+        "{}",
+        done.stdout
+    );
     let plain = directory.file("plain.pal", SB);
     let done = palisade(&["check", "--format=json", &plain]);
-    assert_eq!((done.code, &done.lines()[0]["criterion"]), (1, &Value::from("robust")));
-    let orders = directory.file("orders.pal", "shared x; thread t { x.store(1, relaxed); }\n");
+    assert_eq!(
+        (done.code, &done.lines()[0]["criterion"]),
+        (1, &Value::from("robust"))
+    );
+    let orders = directory.file(
+        "orders.pal",
+        "shared x; thread t { x.store(1, relaxed); }\n",
+    );
     let done = palisade(&["check", "--format=json", &orders]);
     assert_eq!(done.lines()[0]["model"], "c20");
     let done = palisade(&["check", "--model=all", "--format=json", &plain]);
@@ -1036,5 +1061,9 @@ fn what_is_wrong_in_an_included_file_is_said_there() {
     let gone = directory.file("gone.pal", "include \"no.pal\";\nthread t { take(); }\n");
     let done = palisade(&["check", &gone]);
     assert_eq!(done.code, 2);
-    assert!(done.stderr.contains("cannot be included"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("cannot be included"),
+        "{}",
+        done.stderr
+    );
 }

@@ -229,7 +229,10 @@ fn other_repairs_are_found_and_written() {
     let line = json(0, &["--repairs=order", "--write", &file]);
     assert_eq!(line["fences"][0]["repair"], "order");
     assert!(read(&file).contains("seqcst"), "{}", read(&file));
-    assert_eq!(palisade(&["check", "--model=tso", "--criterion=robust", &file]).code, 0);
+    assert_eq!(
+        palisade(&["check", "--model=tso", "--criterion=robust", &file]).code,
+        0
+    );
 }
 
 #[test]

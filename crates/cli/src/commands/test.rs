@@ -184,8 +184,8 @@ fn unusable(
 
 fn ask(path: &Path, expectation: &Expectation, args: &TestArgs) -> Outcome {
     let reading = ReadingArgs {
-        from: None,
-        domain: expectation.domain,
+        domain: expectation.domain.or(args.reading.domain),
+        ..args.reading.clone()
     };
     let expected = expectation.verdict;
     let refused = |why: String| match expected {
