@@ -66,6 +66,9 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failur
 pub type Answering =
     dyn Fn(&Program, Asked, Effort, &Control<'_>) -> Result<Findings, Failure> + Send + Sync;
 
+/// Finds the question for a program.
+pub type Choosing = dyn Fn(&Program) -> Asked + Send + Sync;
+
 /// What is asked about one program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
@@ -78,7 +81,7 @@ pub struct Asking<'a> {
     /// What is asked about a FILE that cannot be read, and about every other one if `choose` is not there.
     pub asked: Asked,
     /// What is asked about a program, where it depends on the program.
-    pub choose: Option<Box<dyn Fn(&Program) -> Asked + Send + Sync>>,
+    pub choose: Option<Box<Choosing>>,
     pub input: &'a InputArgs,
     pub format: &'a FormatArgs,
     pub search: &'a SearchArgs,
