@@ -233,7 +233,7 @@ impl Asking<'_> {
         let (program, result) = match read {
             Err(reason) => {
                 let reason = format!("{reason} while the program is read");
-                (None, Ok(self.nothing_found(&reason, begin.elapsed())))
+                (None, Ok(nothing_found(asked, &reason, begin.elapsed())))
             }
             Ok(Err(failure)) => (None, Err(failure)),
             Ok(Ok(input)) => {
