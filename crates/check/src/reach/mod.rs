@@ -167,8 +167,8 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
 /// About how many states each way may look at in the second round; four times as many in each further one.
 const FIRST_TURN: u64 = 1 << 18;
 
-/// A configuration of the backward search takes about as long as so many states of a walk.
-const COST_OF_CONFIGURATION: u64 = 4;
+/// So many predecessors are looked at by the backward search in about the time that a walk takes for a state and its steps.
+const PREDECESSORS_A_STATE: u64 = 8;
 
 /// All ways in turn, each over about as many states as the others. The lazy one has a start: its first round decides what is robust or goes
 /// wrong under SC already, and a delay that does harm is nearly always found in the second, in fewer states than with buffers.
@@ -206,7 +206,7 @@ fn any(context: &mut Context<'_, '_>) -> Answer {
         }
         if backward {
             let way = dual.get_or_insert_with(|| Dual::new(context));
-            match way.round(context, states / COST_OF_CONFIGURATION) {
+            match way.round(context, states.saturating_mul(PREDECESSORS_A_STATE)) {
                 Round::Decided(answer) => return Round::Decided(answer),
                 Round::GaveUp(_) => backward = false,
                 Round::Undecided => {}
