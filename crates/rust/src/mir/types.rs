@@ -189,6 +189,11 @@ impl<'a> Cursor<'a> {
         let mut before = ' ';
         let mut end = self.rest.len();
         for (at, c) in self.rest.char_indices() {
+            // `<impl Trait as Trait>::…`
+            if depth == 0 && self.rest[at..].starts_with(" as ") {
+                end = at;
+                break;
+            }
             match c {
                 // `dyn Trait (PointerCoercion(…))`
                 '(' if before == ' ' && depth == 0 => {

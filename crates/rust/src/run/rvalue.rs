@@ -494,6 +494,8 @@ impl Machine<'_> {
         let mut state = State::default();
         let written = self.write(&mut state, &loc, value);
         (self.initial, self.spawned, self.constant) = before;
+        // Every thread reaches a static: the first one sets it alone only before it spawns another.
+        self.fresh.remove(&object);
         written?;
         Ok(loc)
     }
