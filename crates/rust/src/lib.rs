@@ -48,6 +48,7 @@ pub struct Loaded {
 /// Reads the Rust file `path`, whose text is `source`.
 pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, NotLoaded> {
     let mut programs = Vec::new();
+    let mut frees = false;
     let places = |whole: &Source, names: &[String], name: &str, execution: &Execution<'_>| {
         let places = Places::new(whole, names);
         program::program(execution, whole, &places, name)
@@ -57,12 +58,17 @@ pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, N
         source,
         options,
         &mut |whole, names, name, execution| {
+            frees |= !execution.machine.know.freed.is_empty();
             programs.push((name.to_owned(), places(whole, names, name, execution)));
         },
     )?;
+    let warning = Diagnostic::warning(
+        Span::default(),
+        "memory that threads share is not used again after it is freed: what goes wrong only where an address comes back is not looked for",
+    );
     Ok(Loaded {
         programs,
-        warnings: Vec::new(),
+        warnings: frees.then_some(warning).into_iter().collect(),
     })
 }
 
