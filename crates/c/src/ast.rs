@@ -99,6 +99,16 @@ pub struct Expr {
     pub kind: ExprKind,
     /// Where it is.
     pub span: Span,
+    /// How deep it is nested, with the statements in it.
+    pub height: u32,
+}
+
+impl Expr {
+    /// An expression.
+    pub fn new(kind: ExprKind, span: Span) -> Self {
+        let height = 1 + kind.height();
+        Expr { kind, span, height }
+    }
 }
 
 /// Operators with one operand.
@@ -293,6 +303,90 @@ impl Type {
             atomic: false,
             volatile: false,
             constant: false,
+        }
+    }
+}
+
+impl ExprKind {
+    /// The height of the highest operand.
+    fn height(&self) -> u32 {
+        match self {
+            ExprKind::Unary(_, inner)
+            | ExprKind::Step { place: inner, .. }
+            | ExprKind::Member(inner, _)
+            | ExprKind::Arrow(inner, _)
+            | ExprKind::Cast(_, inner)
+            | ExprKind::SizeOf(inner) => inner.height,
+            ExprKind::Binary(_, left, right)
+            | ExprKind::Assign(_, left, right)
+            | ExprKind::Comma(left, right)
+            | ExprKind::Index(left, right) => left.height.max(right.height),
+            ExprKind::Conditional(condition, yes, no) => {
+                let yes = yes.as_ref().map_or(0, |yes| yes.height);
+                condition.height.max(yes).max(no.height)
+            }
+            ExprKind::Call(callee, arguments) => {
+                let arguments = arguments.iter().map(|argument| argument.height);
+                callee.height.max(arguments.max().unwrap_or(0))
+            }
+            ExprKind::Generic(value, choices) => {
+                let choices = choices.iter().map(|(_, choice)| choice.height);
+                value.height.max(choices.max().unwrap_or(0))
+            }
+            ExprKind::Compound(_, init) => init.height(),
+            ExprKind::Statements(statements) => {
+                statements.iter().map(Stmt::height).max().unwrap_or(0)
+            }
+            ExprKind::Int(..)
+            | ExprKind::Float
+            | ExprKind::String(_)
+            | ExprKind::Name(_)
+            | ExprKind::SizeOfType(_)
+            | ExprKind::OffsetOf(..)
+            | ExprKind::SameTypes(..) => 0,
+        }
+    }
+}
+
+impl Init {
+    fn height(&self) -> u32 {
+        match self {
+            Init::Expr(expr) => expr.height,
+            Init::List(entries, _) => {
+                let inner = entries.iter().map(|(_, init)| init.height());
+                1 + inner.max().unwrap_or(0)
+            }
+        }
+    }
+}
+
+impl Stmt {
+    /// The height of the highest expression in it, with the statements around that.
+    fn height(&self) -> u32 {
+        let of = |expr: &Option<Expr>| expr.as_ref().map_or(0, |expr| expr.height);
+        1 + match &self.kind {
+            StmtKind::Expr(expr) => expr.height,
+            StmtKind::Declare(declarations) => {
+                let inits = declarations.iter().filter_map(|d| d.init.as_ref());
+                inits.map(|init| init.height()).max().unwrap_or(0)
+            }
+            StmtKind::Block(inner) => inner.iter().map(Stmt::height).max().unwrap_or(0),
+            StmtKind::If(condition, then, otherwise) => {
+                let otherwise = otherwise.as_ref().map_or(0, |stmt| stmt.height());
+                condition.height.max(then.height()).max(otherwise)
+            }
+            StmtKind::While(condition, body)
+            | StmtKind::DoWhile(body, condition)
+            | StmtKind::Switch(condition, body) => condition.height.max(body.height()),
+            StmtKind::For(first, condition, step, body) => {
+                let first = first.as_ref().map_or(0, |stmt| stmt.height());
+                first.max(of(condition)).max(of(step)).max(body.height())
+            }
+            StmtKind::Case(_, _, inner) | StmtKind::Default(inner) | StmtKind::Label(_, inner) => {
+                inner.height()
+            }
+            StmtKind::Return(value) => of(value),
+            _ => 0,
         }
     }
 }

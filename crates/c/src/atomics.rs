@@ -106,7 +106,7 @@ impl Body<'_, '_> {
                     true => 1,
                     false => self.translator.cell_count(to, span)?,
                 };
-                let each = LangExpr::Const(each);
+                let each = LangExpr::Const(each * self.translator.stride);
                 lower::binary(Multiply, operand.expr, each)
             }
             Some(_) => operand.expr,

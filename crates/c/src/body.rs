@@ -528,7 +528,7 @@ impl<'t, 'a> Body<'t, 'a> {
                 {
                     continue;
                 }
-                let address = lower::binary(BinaryOp::Add, address.clone(), LangExpr::Const(cell));
+                let address = self.behind(address.clone(), cell);
                 let value = LangExpr::Const(0);
                 let order = Order::NonAtomic;
                 self.emit(
@@ -543,8 +543,7 @@ impl<'t, 'a> Body<'t, 'a> {
         }
         for (cell, target, expr) in values {
             let value = self.rvalue_for(&expr, &target)?;
-            let cell = LangExpr::Const(cell as i64);
-            let place = Place::Memory(lower::binary(BinaryOp::Add, address.clone(), cell));
+            let place = Place::Memory(self.behind(address.clone(), cell as i64));
             self.store(&place, &target, value, Order::NonAtomic, expr.span)?;
         }
         Ok(())

@@ -246,10 +246,7 @@ impl Body<'_, '_> {
         match count {
             1 => layout(&ty, "", span, self.translator, &mut cells)?,
             count => {
-                let length = Expr {
-                    kind: ExprKind::Int(count as i64, Type::int(64, false)),
-                    span,
-                };
+                let length = Expr::new(ExprKind::Int(count as i64, Type::int(64, false)), span);
                 let array = TypeKind::Array(ty.clone(), Some(length.into()));
                 layout(&Type::new(array), "", span, self.translator, &mut cells)?;
             }
@@ -263,8 +260,7 @@ impl Body<'_, '_> {
         let address = LangExpr::Atom(Atom::Local(to));
         if zeroed {
             for cell in 0..total {
-                let cell = LangExpr::Const(cell);
-                let address = lower::binary(BinaryOp::Add, address.clone(), cell);
+                let address = self.behind(address.clone(), cell);
                 let store = Action::Store {
                     address,
                     value: LangExpr::Const(0),
@@ -413,16 +409,13 @@ impl Body<'_, '_> {
                 Value::nothing()
             }
             "malloc" | "calloc" | "aligned_alloc" | "memalign" | "alloca" | "__builtin_alloca" => {
-                let call = Expr {
-                    kind: ExprKind::Call(
-                        Box::new(Expr {
-                            kind: ExprKind::Name(name.into()),
-                            span,
-                        }),
+                let call = Expr::new(
+                    ExprKind::Call(
+                        Box::new(Expr::new(ExprKind::Name(name.into()), span)),
                         arguments.to_vec(),
                     ),
                     span,
-                };
+                );
                 match self.allocation(&call, None)? {
                     Some(value) => value,
                     None => return fail(span, format!("this call of `{name}` is not supported")),
@@ -576,9 +569,8 @@ impl Body<'_, '_> {
             return Ok(Value::nothing());
         };
         for cell in 0..cells {
-            let cell = LangExpr::Const(cell);
             let store = Action::Store {
-                address: lower::binary(BinaryOp::Add, address.clone(), cell),
+                address: self.behind(address.clone(), cell),
                 value: LangExpr::Const(value.unwrap_or(0)),
                 order: Order::NonAtomic,
             };
@@ -597,16 +589,12 @@ impl Body<'_, '_> {
         let (Place::Memory(to), Place::Memory(from)) = (to, from) else {
             return fail(span, "this copy is not supported");
         };
-        let at = |address: &ValueExpr, cell: i64| {
-            let cell = LangExpr::Const(cell);
-            lower::binary(BinaryOp::Add, address.clone(), cell)
-        };
         let mut values = Vec::new();
         for cell in 0..cells {
             let register = self.temporary(&Type::int(64, true), span);
             let load = Action::Load {
                 to: register,
-                address: at(&from, cell),
+                address: self.behind(from.clone(), cell),
                 order: Order::NonAtomic,
             };
             self.emit(load, span);
@@ -614,7 +602,7 @@ impl Body<'_, '_> {
         }
         for (cell, register) in values.into_iter().enumerate() {
             let store = Action::Store {
-                address: at(&to, cell as i64),
+                address: self.behind(to.clone(), cell as i64),
                 value: LangExpr::Atom(Atom::Local(register)),
                 order: Order::NonAtomic,
             };

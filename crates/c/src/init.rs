@@ -22,7 +22,7 @@ pub(crate) fn values(
                     if (at as u64) < length {
                         let kind = ExprKind::Int(*code, Type::int(32, true));
                         let span = expr.span;
-                        into.push((cell + at as u64, element.clone(), Expr { kind, span }));
+                        into.push((cell + at as u64, element.clone(), Expr::new(kind, span)));
                     }
                 }
                 return Ok(());

@@ -86,7 +86,10 @@ pub fn parse(name: &str, text: &str, options: &Options) -> Result<Parsed, Failur
         objects: translated.objects,
         functions: translated.functions,
         entry: translated.entry,
-        limits: options.limits,
+        limits: Limits {
+            stride: translated.stride,
+            ..options.limits
+        },
     };
     let mut parsed = palisade_lower::lower(&unit).map_err(|errors| (source.clone(), errors))?;
     parsed.warnings.extend(translated.warnings);

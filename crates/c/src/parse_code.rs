@@ -7,6 +7,8 @@ use crate::parser::{Known, Parser, Parsing};
 use palisade_lang::{BinaryOp, Span};
 use std::rc::Rc;
 
+/// Higher expressions are refused.
+const HIGHEST: u32 = 200;
 /// Longer chains of operators are refused: they nest to the left.
 const LONGEST: usize = 150;
 
@@ -232,10 +234,10 @@ impl Parser {
             if length > LONGEST {
                 return self.error(start, "this expression is too long");
             }
-            left = Expr {
-                kind: ExprKind::Comma(Box::new(left), Box::new(right)),
-                span: self.since(start),
-            };
+            left = Expr::new(
+                ExprKind::Comma(Box::new(left), Box::new(right)),
+                self.since(start),
+            );
         }
         Ok(left)
     }
@@ -262,14 +264,17 @@ impl Parser {
             Some(op) if self.peek().kind == Kind::Punct => {
                 self.next();
                 let right = self.assignment()?;
-                Expr {
-                    kind: ExprKind::Assign(op, Box::new(left), Box::new(right)),
-                    span: self.since(start),
-                }
+                Expr::new(
+                    ExprKind::Assign(op, Box::new(left), Box::new(right)),
+                    self.since(start),
+                )
             }
             _ => left,
         };
         self.shallower();
+        if result.height > HIGHEST {
+            return self.error(start, "this expression is nested too deeply");
+        }
         Ok(result)
     }
 
@@ -284,10 +289,10 @@ impl Parser {
             };
             self.expect(":")?;
             let no = Box::new(self.conditional()?);
-            Expr {
-                kind: ExprKind::Conditional(Box::new(condition), yes, no),
-                span: self.since(start),
-            }
+            Expr::new(
+                ExprKind::Conditional(Box::new(condition), yes, no),
+                self.since(start),
+            )
         } else {
             condition
         };
@@ -325,10 +330,10 @@ impl Parser {
             }
             self.next();
             let right = self.binary(op.precedence())?;
-            left = Expr {
-                kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-                span: self.since(start),
-            };
+            left = Expr::new(
+                ExprKind::Binary(op, Box::new(left), Box::new(right)),
+                self.since(start),
+            );
         }
         self.error(start, "this expression is too long")
     }
@@ -342,17 +347,11 @@ impl Parser {
             self.expect(")")?;
             if self.peek().is("{") {
                 let init = Rc::new(self.initializer()?);
-                let literal = Expr {
-                    kind: ExprKind::Compound(ty, init),
-                    span: self.since(start),
-                };
+                let literal = Expr::new(ExprKind::Compound(ty, init), self.since(start));
                 self.postfix(literal, start)?
             } else {
                 let inner = self.cast()?;
-                Expr {
-                    kind: ExprKind::Cast(ty, Box::new(inner)),
-                    span: self.since(start),
-                }
+                Expr::new(ExprKind::Cast(ty, Box::new(inner)), self.since(start))
             }
         } else {
             self.unary()?
@@ -380,19 +379,16 @@ impl Parser {
         if let Some(op) = op {
             self.next();
             let operand = Box::new(self.cast()?);
-            return Ok(Expr {
-                kind: ExprKind::Unary(op, operand),
-                span: self.since(start),
-            });
+            return Ok(Expr::new(ExprKind::Unary(op, operand), self.since(start)));
         }
         for (text, by) in [("++", 1), ("--", -1)] {
             if self.take(text) {
                 let place = Box::new(self.unary_deeper()?);
                 let before = true;
-                return Ok(Expr {
-                    kind: ExprKind::Step { before, by, place },
-                    span: self.since(start),
-                });
+                return Ok(Expr::new(
+                    ExprKind::Step { before, by, place },
+                    self.since(start),
+                ));
             }
         }
         if self.take_name("__extension__") {
@@ -408,10 +404,7 @@ impl Parser {
             } else {
                 ExprKind::SizeOf(Box::new(self.unary_deeper()?))
             };
-            return Ok(Expr {
-                kind,
-                span: self.since(start),
-            });
+            return Ok(Expr::new(kind, self.since(start)));
         }
         let primary = self.primary()?;
         self.postfix(primary, start)
@@ -456,10 +449,7 @@ impl Parser {
             } else {
                 return Ok(expr);
             };
-            expr = Expr {
-                kind,
-                span: self.since(start),
-            };
+            expr = Expr::new(kind, self.since(start));
         }
         self.error(start, "this expression is too long")
     }
@@ -553,18 +543,12 @@ impl Parser {
                 } else {
                     let inner = self.expression()?;
                     self.expect(")")?;
-                    return Ok(Expr {
-                        kind: inner.kind,
-                        span: self.since(start),
-                    });
+                    return Ok(Expr::new(inner.kind, self.since(start)));
                 }
             }
             _ => return Err(self.expected("an expression")),
         };
-        Ok(Expr {
-            kind,
-            span: self.since(start),
-        })
+        Ok(Expr::new(kind, self.since(start)))
     }
 
     fn generic(&mut self) -> Parsing<ExprKind> {

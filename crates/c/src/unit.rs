@@ -20,6 +20,10 @@ pub(crate) struct Translator<'a> {
     declared: HashMap<Rc<str>, &'a Declaration>,
     todo: Vec<(FunctionId, &'a Definition)>,
     pub warnings: Vec<Diagnostic>,
+    /// How far apart the addresses of neighbouring cells are.
+    pub stride: i64,
+    /// Pointers become numbers, or numbers pointers.
+    pub uses_bits: bool,
     /// Constants that the value of is being looked for.
     looking: Vec<Rc<str>>,
 }
@@ -30,10 +34,21 @@ pub(crate) struct Translated {
     pub functions: Vec<lower::Function>,
     pub entry: FunctionId,
     pub warnings: Vec<Diagnostic>,
+    pub stride: i64,
+    uses_bits: bool,
 }
 
 /// Translates everything that `entry` needs.
 pub(crate) fn translate(ast: &Ast, entry: &str, whole: Span) -> Done<Translated> {
+    let translated = translate_with(ast, entry, whole, 1)?;
+    match translated.uses_bits {
+        // The low bits of addresses are free for the program, as those of aligned objects are.
+        true => translate_with(ast, entry, whole, 16),
+        false => Ok(translated),
+    }
+}
+
+fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Translated> {
     let mut definitions = HashMap::new();
     for definition in &ast.definitions {
         definitions.insert(definition.name.clone(), definition);
@@ -58,6 +73,8 @@ pub(crate) fn translate(ast: &Ast, entry: &str, whole: Span) -> Done<Translated>
         declared,
         todo: Vec::new(),
         warnings: Vec::new(),
+        stride,
+        uses_bits: false,
         looking: Vec::new(),
     };
     let Some(entry) = translator.function(entry) else {
@@ -75,6 +92,8 @@ pub(crate) fn translate(ast: &Ast, entry: &str, whole: Span) -> Done<Translated>
         functions,
         entry,
         warnings: translator.warnings,
+        stride,
+        uses_bits: translator.uses_bits,
     })
 }
 
@@ -176,10 +195,7 @@ impl<'a> Translator<'a> {
             })) => text.len() as u64 + 1,
             _ => 0,
         };
-        let length = Expr {
-            kind: ExprKind::Int(length as i64, Type::int(64, false)),
-            span,
-        };
+        let length = Expr::new(ExprKind::Int(length as i64, Type::int(64, false)), span);
         let kind = TypeKind::Array(element.clone(), Some(Rc::new(length)));
         Ok(Type {
             kind: Rc::new(kind),

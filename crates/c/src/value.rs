@@ -37,11 +37,13 @@ impl Value {
     }
 }
 
-fn add(address: ValueExpr, cells: i64) -> ValueExpr {
-    lower::binary(BinaryOp::Add, address, LangExpr::Const(cells))
-}
-
 impl Body<'_, '_> {
+    /// The address so many cells behind this one.
+    pub fn behind(&self, address: ValueExpr, cells: i64) -> ValueExpr {
+        let offset = LangExpr::Const(cells * self.translator.stride);
+        lower::binary(BinaryOp::Add, address, offset)
+    }
+
     /// The least and the largest value of an expression.
     pub fn range(&self, expr: &ValueExpr) -> (i64, i64) {
         const ALL: (i64, i64) = (i64::MIN, i64::MAX);
@@ -131,6 +133,13 @@ impl Body<'_, '_> {
             let (from, to) = (value.ty.clone(), to.clone());
             return fail(span, self.cannot_convert(&from, &to));
         };
+        // The bits of a pointer's number may matter from here on.
+        let known = |ty: &Type| ty.pointee().is_some_and(|to| !to.is_void());
+        let constant = matches!(value.expr, LangExpr::Const(_));
+        let number = |ty: &Type| matches!(&*ty.kind, TypeKind::Int { .. });
+        if !constant && (known(&value.ty) && number(to) || number(&value.ty) && known(to)) {
+            self.translator.uses_bits = true;
+        }
         let expr = if matches!(&*to.kind, TypeKind::Bool) {
             match self.range(&value.expr) {
                 (0.., ..=1) => value.expr,
@@ -267,10 +276,10 @@ impl Body<'_, '_> {
                 Ok((Place::Memory(address), ty))
             }
             ExprKind::String(text) => {
-                let length = Expr {
-                    kind: ExprKind::Int(text.len() as i64 + 1, Type::int(64, false)),
+                let length = Expr::new(
+                    ExprKind::Int(text.len() as i64 + 1, Type::int(64, false)),
                     span,
-                };
+                );
                 let kind = TypeKind::Array(Type::int(8, true), Some(Rc::new(length)));
                 let ty = Type::new(kind);
                 let (object, ty) = self.translator.new_object("text", ty, false, span)?;
@@ -316,7 +325,7 @@ impl Body<'_, '_> {
         field = resolved(&field, span, self.translator)?;
         field.volatile |= ty.volatile;
         match place {
-            Place::Memory(address) => Ok((Place::Memory(add(address, offset)), field)),
+            Place::Memory(address) => Ok((Place::Memory(self.behind(address, offset)), field)),
             Place::Register(_) => fail(span, "this is not a struct"),
         }
     }
@@ -336,7 +345,7 @@ impl Body<'_, '_> {
                 return fail(span, "this is not an array");
             };
             let element = resolved(&element, span, self.translator)?;
-            let each = self.translator.cell_count(&element, span)?;
+            let each = self.translator.cell_count(&element, span)? * self.translator.stride;
             let index = self.rvalue(index)?;
             let length = match &length {
                 Some(length) => crate::types::Lengths::length(self.translator, length)?,
@@ -481,12 +490,12 @@ impl Body<'_, '_> {
                     let to = self.temporary(&Type::int(64, true), span);
                     let load = Action::Load {
                         to,
-                        address: add(value.expr.clone(), cell),
+                        address: self.behind(value.expr.clone(), cell),
                         order: Order::NonAtomic,
                     };
                     self.emit(load, span);
                     let store = Action::Store {
-                        address: add(address.clone(), cell),
+                        address: self.behind(address.clone(), cell),
                         value: LangExpr::Atom(Atom::Local(to)),
                         order,
                     };
@@ -674,7 +683,7 @@ impl Body<'_, '_> {
                     match member(id, name, span, self.translator)? {
                         // In cells: it is there to be added to a pointer to bytes, which counts in cells.
                         Some((cells, _, field)) => {
-                            total += cells;
+                            total += cells * self.translator.stride;
                             ty = field;
                         }
                         None => return fail(span, format!("there is no member `{name}`")),
@@ -970,10 +979,11 @@ impl Body<'_, '_> {
             let to = resolved(to, span, body.translator)?;
             let is_byte = matches!(&*to.kind, TypeKind::Void)
                 || matches!(&*to.kind, TypeKind::Int { bits: 8, .. });
+            let stride = body.translator.stride;
             if is_byte {
-                return Ok(1);
+                return Ok(stride);
             }
-            body.translator.cell_count(&to, span)
+            Ok(body.translator.cell_count(&to, span)? * stride)
         };
         match (op, left.ty.is_pointer(), right.ty.is_pointer()) {
             (BinaryOp::Add | BinaryOp::Subtract, true, false) => {

@@ -116,7 +116,7 @@ impl<'l, 'u> Code<'l, 'u> {
             let mut at = exit;
             if let Some(result) = self.result {
                 let store = Op::Store {
-                    address: self.direct(done + 1),
+                    address: self.direct(done + self.lowering.memory.stride),
                     value: Expr::Atom(result),
                     order: Order::NonAtomic,
                 };
@@ -399,22 +399,17 @@ impl<'l, 'u> Code<'l, 'u> {
         if let Expr::Const(address) = address {
             return self.direct(address);
         }
-        if let Expr::Binary(BinaryOp::Add, element, first) = &address
-            && let (
-                Expr::Element {
-                    first: 0,
-                    length,
-                    index,
-                },
-                Expr::Const(first),
-            ) = (&**element, &**first)
-            && let Some(location) = self.lowering.memory.at(*first)
-            && self.lowering.memory.locations[location.index()].array == Some((location, *length))
+        let stride = self.lowering.memory.stride;
+        if let Expr::Binary(BinaryOp::Add, offset, first) = &address
+            && let Some((length, index)) = element_of(offset, stride)
+            && let Expr::Const(first) = **first
+            && let Some(location) = self.lowering.memory.at(first)
+            && self.lowering.memory.locations[location.index()].array == Some((location, length))
         {
-            let index = self.checked(at, (**index).clone(), span);
+            let index = self.checked(at, index.clone(), span);
             return Address::Element {
                 first: location,
-                length: *length,
+                length,
                 index,
             };
         }
@@ -430,11 +425,12 @@ impl<'l, 'u> Code<'l, 'u> {
         span: Span,
     ) -> PointId {
         let heap = |location: LocationId| {
-            let address = location.0 as Value + 1;
-            let blocks = &self.lowering.memory.heap;
-            blocks
-                .iter()
-                .any(|b| (b.address..b.address + Value::from(b.cells)).contains(&address))
+            let memory = &self.lowering.memory;
+            let address = memory.address_of(location.index());
+            let blocks = &memory.heap;
+            blocks.iter().any(|b| {
+                (b.address..b.address + Value::from(b.cells) * memory.stride).contains(&address)
+            })
         };
         let may_be_freed = self.lowering.memory.frees
             && match address {
@@ -596,7 +592,11 @@ impl<'l, 'u> Code<'l, 'u> {
                 };
                 at = self.step(at, wait_for(done), span);
                 if let Some(register) = to.and_then(|to| copy.register(to)) {
-                    let address = match fold::binary(BinaryOp::Add, handle, Expr::Const(1)) {
+                    let address = match fold::binary(
+                        BinaryOp::Add,
+                        handle,
+                        Expr::Const(self.lowering.memory.stride),
+                    ) {
                         Expr::Const(address) => self.direct(address),
                         address => Address::Pointer(address),
                     };
@@ -686,7 +686,7 @@ impl<'l, 'u> Code<'l, 'u> {
             }
             if self.lowering.memory.frees {
                 let state = Op::Store {
-                    address: self.direct(block.address - 1),
+                    address: self.direct(block.address - self.lowering.memory.stride),
                     value: Expr::Const(block_state::IN_USE),
                     order: Order::Relaxed,
                 };
@@ -974,7 +974,9 @@ impl<'l, 'u> Code<'l, 'u> {
         let pointer = self.thread.register(None, span);
         let state = self.thread.register(None, span);
         let left = self.thread.register(None, span);
+        let stride = self.lowering.memory.stride;
         let offset = |by: Value| {
+            let by = by * stride;
             let address = Expr::binary(BinaryOp::Add, Expr::Atom(pointer), Expr::Const(by));
             Address::Pointer(address)
         };
@@ -999,7 +1001,8 @@ impl<'l, 'u> Code<'l, 'u> {
         let again = self.step(head, Op::Assume(more), span);
         let less = Expr::binary(BinaryOp::Subtract, Expr::Atom(left), Expr::Const(1));
         let again = self.step(again, Op::Assign(left, less), span);
-        let cell = Expr::binary(BinaryOp::Add, Expr::Atom(pointer), Expr::Atom(left));
+        let cell = fold::binary(BinaryOp::Multiply, Expr::Atom(left), Expr::Const(stride));
+        let cell = Expr::binary(BinaryOp::Add, Expr::Atom(pointer), cell);
         let overwrite = Op::Store {
             address: Address::Pointer(cell),
             value: Expr::Const(FREED_CELL),
@@ -1060,6 +1063,28 @@ impl Lowering<'_> {
             }
         }
         found
+    }
+}
+
+/// The length and the index of an offset that is an element of an array of scalars.
+fn element_of(offset: &RegisterExpr, stride: Value) -> Option<(u32, &RegisterExpr)> {
+    match offset {
+        Expr::Element {
+            first: 0,
+            length,
+            index,
+        } if stride == 1 => Some((*length, index)),
+        Expr::Binary(BinaryOp::Multiply, element, by) if **by == Expr::Const(stride) => {
+            match &**element {
+                Expr::Element {
+                    first: 0,
+                    length,
+                    index,
+                } => Some((*length, index)),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

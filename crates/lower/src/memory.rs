@@ -66,6 +66,8 @@ pub struct Memory {
     pub heap: Vec<HeapBlock>,
     /// Whether blocks are ever given back.
     pub frees: bool,
+    /// How far apart the addresses of neighbouring cells are.
+    pub stride: Value,
 }
 
 /// The number that stands for a function in pointers: none that a cell has.
@@ -83,6 +85,7 @@ impl Memory {
     pub fn new(unit: &Unit, frees: bool) -> Self {
         let mut memory = Memory {
             frees,
+            stride: unit.limits.stride.max(1),
             ..Memory::default()
         };
         for object in &unit.objects {
@@ -102,11 +105,12 @@ impl Memory {
 
     /// New locations for these cells; the address of the first (where there is none, one that is no location's).
     pub fn add(&mut self, name: &str, cells: &[Cell], span: Span) -> Value {
+        let address = self.next_address();
         let first = self.locations.len();
         for cell in cells {
             self.locations.push(Location {
                 name: format!("{name}{}", cell.name),
-                address: self.locations.len() as Value + 1,
+                address: self.next_address(),
                 initial: 0,
                 nonatomic: false,
                 array: cell
@@ -115,7 +119,23 @@ impl Memory {
                 span,
             });
         }
-        first as Value + 1
+        address
+    }
+
+    /// The address that the next location gets.
+    pub fn next_address(&self) -> Value {
+        self.address_of(self.locations.len())
+    }
+
+    /// The address of a location.
+    pub fn address_of(&self, index: usize) -> Value {
+        (index as Value + 1) * self.stride
+    }
+
+    /// The location that is so many cells behind the one with this address.
+    pub fn location_mut(&mut self, address: Value, cell: usize) -> Option<&mut Location> {
+        let index = self.at(address)?.index() + cell;
+        self.locations.get_mut(index)
     }
 
     /// One more location.
@@ -128,8 +148,15 @@ impl Memory {
         for (at, cell) in cells.iter().enumerate() {
             let value = fold::replace(&cell.initial, &mut |atom| self.constant::<Atom>(atom));
             if let Expr::Const(value) = value {
-                self.locations[address as usize - 1 + at].initial = value;
+                self.set_initial(address, at, value);
             }
+        }
+    }
+
+    /// Sets what a cell holds at the beginning.
+    pub fn set_initial(&mut self, address: Value, cell: usize, value: Value) {
+        if let Some(location) = self.location_mut(address, cell) {
+            location.initial = value;
         }
     }
 
@@ -147,9 +174,9 @@ impl Memory {
         let name = format!("{name}#{}", self.heap.len() + 1);
         if self.frees {
             let size = self.add_one(&format!("{name} size"), span);
-            self.locations[size as usize - 1].initial = cells.len() as Value;
+            self.set_initial(size, 0, cells.len() as Value);
             let header = self.add_one(&format!("{name} state"), span);
-            self.locations[header as usize - 1].initial = state;
+            self.set_initial(header, 0, state);
         }
         let address = self.add(&name, cells, span);
         if cells.is_empty() {
@@ -165,7 +192,10 @@ impl Memory {
 
     /// The location with this address.
     pub fn at(&self, address: Value) -> Option<LocationId> {
-        let index = usize::try_from(address.wrapping_sub(1)).ok()?;
+        if address % self.stride != 0 {
+            return None;
+        }
+        let index = usize::try_from((address / self.stride).wrapping_sub(1)).ok()?;
         (index < self.locations.len()).then_some(LocationId(index as u32))
     }
 

@@ -189,7 +189,7 @@ impl Lowering<'_> {
                 if block.cells != allocation.cells {
                     continue;
                 }
-                let Some(state) = self.memory.at(block.address - 1) else {
+                let Some(state) = self.memory.at(block.address - self.memory.stride) else {
                     continue;
                 };
                 let taken = thread.point(allocation.span);

@@ -68,7 +68,8 @@ impl Run<'_, '_> {
                 Storage::Memory(cells) => {
                     let name = local.name.as_deref().unwrap_or("temporary");
                     let address = self.lowering.memory.add(name, cells, local.span);
-                    self.own.push((address, address + cells.len() as Value));
+                    let end = self.lowering.memory.next_address();
+                    self.own.push((address, end));
                     address
                 }
             });
@@ -132,7 +133,7 @@ impl Run<'_, '_> {
     }
 
     fn store(&mut self, cell: usize, value: Value) {
-        if !self.is_own(cell as Value + 1) {
+        if !self.is_own(self.lowering.memory.address_of(cell)) {
             self.give(value);
         }
         self.lowering.memory.locations[cell].initial = value;
@@ -301,11 +302,12 @@ impl Run<'_, '_> {
                 if address != 0 {
                     let memory = &mut self.lowering.memory;
                     let block = *memory.heap.iter().find(|b| b.address == address)?;
-                    let state = address as usize - 2;
-                    (memory.locations[state].initial == block_state::IN_USE).then_some(())?;
-                    memory.locations[state].initial = block_state::FREED;
+                    let state = address - memory.stride;
+                    let now = memory.location_mut(state, 0)?.initial;
+                    (now == block_state::IN_USE).then_some(())?;
+                    memory.set_initial(state, 0, block_state::FREED);
                     for cell in 0..block.cells as usize {
-                        memory.locations[address as usize - 1 + cell].initial = FREED_CELL;
+                        memory.set_initial(address, cell, FREED_CELL);
                     }
                 }
             }
@@ -330,13 +332,14 @@ impl Run<'_, '_> {
             let Storage::Memory(cells) = &local.storage else {
                 continue;
             };
-            let range = (address, address + cells.len() as Value);
-            let locations = &mut self.lowering.memory.locations;
+            let memory = &mut self.lowering.memory;
+            let range = (address, address + cells.len() as Value * memory.stride);
             if let Some(at) = self.own.iter().position(|own| *own == range)
-                && locations.len() as Value + 1 == range.1
+                && memory.next_address() == range.1
             {
                 self.own.swap_remove(at);
-                locations.truncate(address as usize - 1);
+                let left = memory.locations.len() - cells.len();
+                memory.locations.truncate(left);
             }
         }
     }

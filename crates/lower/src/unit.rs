@@ -55,6 +55,9 @@ pub struct Limits {
     pub instances: u32,
     /// How many blocks of memory one place in a loop may allocate, for each thread.
     pub slots: u32,
+    /// How far apart the addresses of neighbouring cells are: 1, or more where a program uses the low bits of pointers. The front end multiplies
+    /// every offset by it.
+    pub stride: Value,
 }
 
 impl Default for Limits {
@@ -63,6 +66,7 @@ impl Default for Limits {
             recursion: 4,
             instances: 4,
             slots: 4,
+            stride: 1,
         }
     }
 }
