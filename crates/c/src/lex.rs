@@ -46,6 +46,16 @@ pub struct Hidden {
     pub name: Rc<str>,
     /// The others.
     pub next: Option<Rc<Hidden>>,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Hidden {
+    /// The list with one more name.
+    pub fn with(name: Rc<str>, next: Option<Rc<Hidden>>) -> Rc<Hidden> {
+        let count = 1 + next.as_ref().map_or(0, |next| next.count);
+        Rc::new(Hidden { name, next, count })
+    }
 }
 
 impl Token {

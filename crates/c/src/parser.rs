@@ -551,6 +551,9 @@ impl Parser {
                 self.conditional()?;
             }
             self.attributes()?;
+            if self.is_unfinished(&ty) {
+                return self.error(span, "the type of this member is not complete here");
+            }
             fields.push(Field {
                 name,
                 ty,
@@ -561,6 +564,15 @@ impl Parser {
                 return Ok(());
             }
             self.expect(",")?;
+        }
+    }
+
+    /// Whether the type has no size yet: so no struct has a member of its own type.
+    fn is_unfinished(&self, ty: &Type) -> bool {
+        match &*ty.kind {
+            TypeKind::Record(id) => self.ast.records[id.0 as usize].fields.is_none(),
+            TypeKind::Array(element, _) => self.is_unfinished(element),
+            _ => false,
         }
     }
 
@@ -627,8 +639,13 @@ impl Parser {
         self.deeper()?;
         let mut ty = base;
         let start = self.peek().span;
+        let mut stars = 0;
         while self.take("*") {
             ty = Type::pointer(ty);
+            stars += 1;
+            if stars > DEEPEST {
+                return self.error(start, "this is nested too deeply");
+            }
             loop {
                 self.attributes()?;
                 let token = self.peek();
@@ -710,8 +727,10 @@ impl Parser {
             return Ok((Type::new(TypeKind::Array(element, length)), span));
         }
         if self.take("(") {
+            self.deeper()?;
             let parameters = self.parameters()?;
             let (result, _) = self.suffixes(ty, span)?;
+            self.shallower();
             let function = FunctionType { result, parameters };
             return Ok((Type::new(TypeKind::Function(Rc::new(function))), span));
         }

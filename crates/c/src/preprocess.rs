@@ -15,6 +15,8 @@ pub type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
 const MOST_FILES_DEEP: usize = 64;
 /// Programs of more tokens are refused.
 const MOST_TOKENS: usize = 4_000_000;
+/// Macros in macros, deeper than this, are refused.
+const MOST_NESTED: usize = 100;
 /// Steps of macro expansion; more are refused.
 const MOST_EXPANSIONS: usize = 2_000_000;
 
@@ -69,6 +71,8 @@ pub struct Preprocessor<'a> {
     pending: VecDeque<Token>,
     expansions: usize,
     counter: i64,
+    /// How deep arguments of macros are in arguments of macros.
+    depth: usize,
     pub errors: Vec<Diagnostic>,
 }
 
@@ -94,6 +98,7 @@ impl<'a> Preprocessor<'a> {
             pending: VecDeque::new(),
             expansions: 0,
             counter: 0,
+            depth: 0,
             errors: Vec::new(),
         };
         for (name, value) in headers::PREDEFINED {
@@ -308,17 +313,15 @@ impl<'a> Preprocessor<'a> {
         }
         self.expansions += 1;
         let body = self.substitute(&definition, &arguments, span);
-        let hidden = Rc::new(Hidden {
-            name: token.text.clone(),
-            next: token.hidden.clone(),
-        });
+        let hidden = Hidden::with(token.text.clone(), token.hidden.clone());
+        if hidden.count > MOST_NESTED {
+            self.error(span, "macros are nested too deeply here");
+            return true;
+        }
         for (index, mut made) in body.into_iter().enumerate().rev() {
             made.hidden = Some(match made.hidden.take() {
                 None => hidden.clone(),
-                Some(own) => Rc::new(Hidden {
-                    name: token.text.clone(),
-                    next: Some(own),
-                }),
+                Some(own) => Hidden::with(token.text.clone(), Some(own)),
             });
             if index == 0 {
                 made.space = token.space;
@@ -454,6 +457,12 @@ impl<'a> Preprocessor<'a> {
 
     /// Tokens with every macro in them expanded, by themselves.
     fn expanded(&mut self, tokens: Vec<Token>) -> Vec<Token> {
+        if self.depth >= MOST_NESTED {
+            let span = tokens.first().map_or(Span::default(), |token| token.span);
+            self.error(span, "macros are nested too deeply here");
+            return Vec::new();
+        }
+        self.depth += 1;
         let pending = std::mem::replace(&mut self.pending, tokens.into());
         let cursors = std::mem::take(&mut self.cursors);
         let mut result = Vec::new();
@@ -463,6 +472,7 @@ impl<'a> Preprocessor<'a> {
                 break;
             }
         }
+        self.depth -= 1;
         self.pending = pending;
         self.cursors = cursors;
         result

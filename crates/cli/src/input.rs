@@ -100,6 +100,11 @@ pub fn read(path: &Path, reading: &ReadingArgs) -> Result<Input, Failure> {
     } else {
         display_name(path)
     };
+    parse(name, text, reading)
+}
+
+/// Reads the text of a file of this name as a program, with the files that it includes.
+pub fn parse(name: String, text: String, reading: &ReadingArgs) -> Result<Input, Failure> {
     let language = reading.from.map(Language::from);
     if language.unwrap_or_else(|| guess_language(&Source::new(&*name, &*text))) == Language::C {
         return read_c(&name, &text, reading);

@@ -1,7 +1,7 @@
 //! `palisade fence`
 
 use super::ask::{Asked, Asking, Effort, options};
-use crate::args::{FenceArgs, RepairKind};
+use crate::args::{FenceArgs, ReadingArgs, RepairKind};
 use crate::files::write_whole;
 use crate::input;
 use crate::output::Output;
@@ -11,9 +11,7 @@ use palisade_fence::{
     Bounds, Candidate, Candidates, CostFile, Costs, FenceResult, Kinds, Profile, RepairSet, Wishes,
     fences,
 };
-use palisade_lang::{
-    Language, ParseOptions, Program, Repair, Span, parse, repaired_text, text_without_fences,
-};
+use palisade_lang::{Language, Program, Repair, Span, repaired_text, text_without_fences};
 use palisade_memory::Model;
 use palisade_param::check;
 use palisade_report::{Failure, FenceFindings, Findings, Question, Status};
@@ -100,7 +98,7 @@ pub fn run(args: &'static FenceArgs, output: &mut Output) -> Status {
         };
         if let (true, Some(text)) = (args.write, &findings.text) {
             let written = match text {
-                Ok(text) => write_back(program, text, &options, control),
+                Ok(text) => write_back(program, text, &args.input.reading, &options, control),
                 Err(reason) => Err(reason.clone()),
             };
             written.map_err(Failure::Message)?;
@@ -191,17 +189,14 @@ fn existing_fences(program: &Program, candidates: &Candidates) -> Vec<Candidate>
 fn write_back(
     program: &Program,
     text: &str,
+    reading: &ReadingArgs,
     options: &Options,
     control: &Control<'_>,
 ) -> Result<(), String> {
     let name = program.source.name();
-    let source = program.source.with_text(text);
-    let reading = ParseOptions {
-        language: Some(program.language),
-        domain: program.domain.size(),
-    };
     let broken = "the fenced text does not do what it should, so nothing was written";
-    let fenced = parse(&source, &reading).map_err(|_| broken.to_owned())?;
+    let fenced =
+        input::parse(name.to_owned(), text.to_owned(), reading).map_err(|_| broken.to_owned())?;
     match check(&fenced.program, options, control) {
         Ok(answer) if answer.verdict == Verdict::Holds => {}
         Ok(answer) => match answer.verdict {
