@@ -77,7 +77,12 @@ fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Tran
         uses_bits: false,
         looking: Vec::new(),
     };
-    let Some(entry) = translator.function(entry) else {
+    // CDSChecker's programs begin with another name.
+    let found = translator.function(entry).or_else(|| match entry {
+        "main" => translator.function("user_main"),
+        _ => None,
+    });
+    let Some(entry) = found else {
         let mut error = Diagnostic::error(whole, format!("there is no function `{entry}`"));
         error = error.help("`--entry FN` says where the program begins");
         return Err(Box::new(error));

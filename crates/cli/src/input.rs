@@ -95,16 +95,16 @@ pub fn display_name(path: &Path) -> String {
 /// Reads a file as a program.
 pub fn read(path: &Path, reading: &ReadingArgs) -> Result<Input, Failure> {
     let text = read_text(path).map_err(Failure::Message)?;
+    parse(path, text, reading)
+}
+
+/// Reads the text of this file as a program, with the files that it includes.
+pub fn parse(path: &Path, text: String, reading: &ReadingArgs) -> Result<Input, Failure> {
     let name = if is_stdin(path) {
         "<stdin>".to_owned()
     } else {
         display_name(path)
     };
-    parse(name, text, reading)
-}
-
-/// Reads the text of a file of this name as a program, with the files that it includes.
-pub fn parse(name: String, text: String, reading: &ReadingArgs) -> Result<Input, Failure> {
     let language = reading.from.map(Language::from);
     if language.unwrap_or_else(|| guess_language(&Source::new(&*name, &*text))) == Language::C {
         return read_c(&name, &text, reading);

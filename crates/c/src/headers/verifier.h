@@ -15,4 +15,12 @@
 #define __VERIFIER_annotate_begin(kind) ((void)0)
 #define __VERIFIER_annotate_end(kind) ((void)0)
 #define __VERIFIER_optional(body) body
+#define store_8(to, value) (*(to) = (value))
+#define store_16(to, value) (*(to) = (value))
+#define store_32(to, value) (*(to) = (value))
+#define store_64(to, value) (*(to) = (value))
+#define load_8(from) (*(from))
+#define load_16(from) (*(from))
+#define load_32(from) (*(from))
+#define load_64(from) (*(from))
 #define __CONFIRM() ((void)0)

@@ -196,7 +196,7 @@ fn write_back(
     let name = program.source.name();
     let broken = "the fenced text does not do what it should, so nothing was written";
     let fenced =
-        input::parse(name.to_owned(), text.to_owned(), reading).map_err(|_| broken.to_owned())?;
+        input::parse(Path::new(name), text.to_owned(), reading).map_err(|_| broken.to_owned())?;
     match check(&fenced.program, options, control) {
         Ok(answer) if answer.verdict == Verdict::Holds => {}
         Ok(answer) => match answer.verdict {
