@@ -6,6 +6,7 @@
 use clap::Command;
 use palisade_lang::{Diagnostic, Source, Span};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -34,6 +35,65 @@ pub fn find(start: &Path) -> Option<PathBuf> {
         .ancestors()
         .map(|directory| directory.join(NAME))
         .find(|path| path.is_file())
+}
+
+/// The flags that change what an answer means.
+const MEANING: [&str; 4] = ["model", "criterion", "domain", "from"];
+
+/// What a file says that changes what answers mean, to be said with each of them.
+static SAID: OnceLock<String> = OnceLock::new();
+
+/// What the project's file says that changes what answers mean.
+pub fn said() -> Option<&'static str> {
+    SAID.get().map(String::as_str)
+}
+
+/// Remembers what a file says that changes what answers mean.
+pub fn remember(source: &Source) {
+    let Ok(table) = DeTable::parse(source.text()) else {
+        return;
+    };
+    let mut said = Vec::new();
+    let mut look = |section: Option<&str>, table: &DeTable<'_>| {
+        for (key, value) in table {
+            let name: &str = key.get_ref();
+            if MEANING.contains(&name)
+                && let Some(value) = text_of(value.get_ref())
+            {
+                let section = section.map(|name| format!("[{name}] ")).unwrap_or_default();
+                said.push(format!("{section}{name} = {value}"));
+            }
+        }
+    };
+    look(None, table.get_ref());
+    for (name, value) in table.get_ref() {
+        if let Some(section) = value.get_ref().as_table() {
+            look(Some(name.get_ref()), section);
+        }
+    }
+    if !said.is_empty() {
+        let name = source.name();
+        let _ = SAID.set(format!("defaults of `{name}`: {}", said.join(", ")));
+    }
+}
+
+/// Why a file that was found, and not named by the user, is not to be believed: somebody else may change it.
+pub fn distrust(path: &Path) -> Option<String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let owner = std::fs::metadata(path).ok()?.uid();
+        // The system says who runs this process; where it does not, nothing can be told.
+        let user = std::fs::metadata("/proc/self").ok()?.uid();
+        if owner != user {
+            return Some(format!(
+                "{}: belongs to another user, so it is not read; `--config {0}` reads it, and `--no-config` leaves it aside",
+                path.display()
+            ));
+        }
+    }
+    let _ = path;
+    None
 }
 
 /// The command with the defaults of a project, or everything that is wrong with the text.
@@ -181,11 +241,18 @@ impl Reading<'_> {
 
     /// Whether a command takes the value, by its own definitions.
     fn judge(&self, command: &str, name: &str, value: &str) -> Result<(), String> {
-        if (command, name, value) == ("fence", "criterion", "all") {
-            return Err("`fence` is about one criterion at a time".to_owned());
+        if matches!(command, "fence" | "validate") && (name, value) == ("criterion", "all") {
+            return Err(format!("`{command}` is about one criterion at a time"));
         }
         let flag = format!("--{name}={value}");
-        let arguments = ["palisade", command, &flag, "-"];
+        let mut arguments = vec!["palisade", command, &flag, "-"];
+        // What else the command cannot be without.
+        arguments.extend(match command {
+            "export" => Some("--to=pal"),
+            "report" => Some("--output=-"),
+            "validate" => Some("-"),
+            _ => None,
+        });
         match self.plain.clone().try_get_matches_from(arguments) {
             Ok(_) => Ok(()),
             Err(error) => {
@@ -338,6 +405,20 @@ mod tests {
             1
         );
         assert_eq!(messages("").len(), 0);
+    }
+
+    /// Values are judged as every command judges them, also those that need more arguments.
+    #[test]
+    fn a_section_for_every_command() {
+        for section in ["export", "report", "validate"] {
+            let text = format!("[{section}]\nmemory = \"1GiB\"\ntimeout = \"5s\"\ndomain = 4\n");
+            assert_eq!(messages(&text), Vec::<String>::new());
+            let wrong = messages(&format!("[{section}]\nmemory = \"much\"\n"));
+            assert!(
+                wrong[0].starts_with("2:10 ") && wrong[0].contains("8GiB"),
+                "{wrong:?}"
+            );
+        }
     }
 
     #[test]

@@ -53,6 +53,11 @@ fn with_defaults(cli: args::Cli, output: &Output) -> Result<args::Cli, Status> {
         return Ok(cli);
     };
     let name = input::display_name(&path);
+    if cli.config.is_none()
+        && let Some(complaint) = config::distrust(&path)
+    {
+        return Err(output.complain(&complaint));
+    }
     let text =
         input::read_text(&path).map_err(|error| output.complain(&format!("{name}: {error}")))?;
     let source = Source::new(name, text);
@@ -62,6 +67,7 @@ fn with_defaults(cli: args::Cli, output: &Output) -> Result<args::Cli, Status> {
         output.remark(&diagnostics::render(&source, &problems, look));
         Status::Error
     })?;
+    config::remember(&source);
     let matches = command.get_matches();
     Ok(args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
 }

@@ -826,8 +826,15 @@ fn a_project_has_its_defaults() {
         (done.code, done.lines()[0]["criterion"].as_str()),
         (0, Some("robust"))
     );
+    // A file that changes what the answer means is named in it.
+    assert!(
+        done.stdout.contains("palisade.toml`: criterion = drf"),
+        "{}",
+        done.stdout
+    );
     let done = ask(&["check", "--no-config", "lock.pal"]);
     assert_eq!(done.code, 0);
+    assert!(!done.stdout.contains("palisade.toml"));
     assert!(done.stdout.starts_with("lock.pal: holds"));
     let other = directory.file("other.toml", "modle = \"tso\"\n");
     let done = ask(&["check", "--config", &other, "lock.pal"]);
@@ -837,6 +844,16 @@ fn a_project_has_its_defaults() {
     assert_eq!(ask(&["check", "--config", "gone.toml", "lock.pal"]).code, 2);
     // A broken file is no reason not to help.
     assert_eq!(ask(&["completions", "bash", "--config", &other]).code, 0);
+    // One that belongs to another user is not believed. Only who may give files away can try this.
+    let file = directory.path().join("palisade.toml");
+    if std::os::unix::fs::chown(&file, Some(65534), None).is_ok() {
+        let done = ask(&["check", "lock.pal"]);
+        assert_eq!(done.code, 2);
+        assert!(done.stderr.contains("another user"), "{}", done.stderr);
+        assert_eq!(ask(&["check", "--no-config", "lock.pal"]).code, 0);
+    } else {
+        println!("files cannot be given to another user here");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::args::{Format, FormatArgs, InputArgs, SearchArgs};
 use crate::batch;
+use crate::config;
 use crate::input::{self, Job};
 use crate::limits;
 use crate::output::{Closed, Output};
@@ -245,6 +246,7 @@ impl Asking<'_> {
                 (Some(program), result)
             }
         };
+        let result = result.map(with_defaults_named);
         Done {
             report: FileReport {
                 file,
@@ -356,6 +358,26 @@ fn nothing_found(asked: Asked, reason: &str, wall: Duration) -> Findings {
             written: false,
         })),
     }
+}
+
+/// Says with an answer where defaults that change its meaning come from.
+fn with_defaults_named(mut findings: Findings) -> Findings {
+    let said = || config::said().map(str::to_owned);
+    match &mut findings {
+        Findings::One(answer) => answer.notes.extend(said()),
+        Findings::All(answers) => {
+            for answer in answers.iter_mut().flat_map(|(_, answer)| answer) {
+                answer.notes.extend(said());
+            }
+        }
+        Findings::Models(answers) => {
+            for answer in answers.iter_mut().flat_map(|(_, answer)| answer) {
+                answer.notes.extend(said());
+            }
+        }
+        Findings::Fences(found) => found.fences.notes.extend(said()),
+    }
+    findings
 }
 
 /// Draws the run of an answer, or says why there is none.
