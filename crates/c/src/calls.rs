@@ -5,7 +5,7 @@ use crate::body::Body;
 use crate::types::{Done, fail, layout, resolved, size};
 use crate::value::{Place, Value};
 use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Relation, Span};
-use palisade_lower::{self as lower, Action, Atom, End, LocalId, ValueExpr};
+use palisade_lower::{self as lower, Action, Atom, Cell, End, LocalId, ValueExpr};
 
 /// Functions without a meaning for concurrency: their arguments are evaluated, and they give 0.
 const WITHOUT_EFFECT: &[&str] = &[
@@ -238,11 +238,14 @@ impl Body<'_, '_> {
             return self.allocate_array(total.expr, each, ty, zeroed, span);
         };
         let bytes = u64::try_from(bytes).unwrap_or(0);
+        let mut cells = Vec::new();
+        if self.flexible(&ty, bytes, each, &mut cells, span)? {
+            return Ok(Some(self.allocate(ty, cells, zeroed, span)));
+        }
         let count = bytes / each.max(1);
         if count == 0 || bytes % each.max(1) != 0 {
             return fail(span, "this memory does not fit what it will hold");
         }
-        let mut cells = Vec::new();
         match count {
             1 => layout(&ty, "", span, self.translator, &mut cells)?,
             count => {
@@ -251,6 +254,44 @@ impl Body<'_, '_> {
                 layout(&Type::new(array), "", span, self.translator, &mut cells)?;
             }
         }
+        Ok(Some(self.allocate(ty, cells, zeroed, span)))
+    }
+
+    /// A struct whose last member is an array without a length, in so many bytes. `false`: it is none.
+    fn flexible(
+        &mut self,
+        ty: &Type,
+        bytes: u64,
+        each: u64,
+        cells: &mut Vec<Cell>,
+        span: Span,
+    ) -> Done<bool> {
+        let Some(id) = ty.record() else {
+            return Ok(false);
+        };
+        let record = self.translator.ast.records[id.0 as usize].clone();
+        let last = record.fields.as_deref().and_then(<[Field]>::last);
+        let Some(Field {
+            name: Some(name),
+            ty: array,
+            ..
+        }) = last
+        else {
+            return Ok(false);
+        };
+        let TypeKind::Array(element, None) = &*array.kind else {
+            return Ok(false);
+        };
+        layout(ty, "", span, self.translator, cells)?;
+        let (one, _) = size(element, span, self.translator)?;
+        let count = bytes.saturating_sub(each) / one.max(1);
+        let length = Expr::new(ExprKind::Int(count as i64, Type::int(64, false)), span);
+        let array = Type::new(TypeKind::Array(element.clone(), Some(length.into())));
+        layout(&array, &format!(".{name}"), span, self.translator, cells)?;
+        Ok(true)
+    }
+
+    fn allocate(&mut self, ty: Type, cells: Vec<Cell>, zeroed: bool, span: Span) -> Value {
         let pointer = Type::pointer(ty.clone());
         let to = self.temporary(&pointer, span);
         let name = ty.describe(self.translator.ast);
@@ -269,10 +310,10 @@ impl Body<'_, '_> {
                 self.emit(store, span);
             }
         }
-        Ok(Some(Value {
+        Value {
             expr: address,
             ty: pointer,
-        }))
+        }
     }
 
     /// Memory of a size that is computed: it must be known where the program's beginning has been run.
