@@ -26,9 +26,9 @@ const FENCES: &str = "fence(upd)";
 /// Leaves room for the negation that a branch adds.
 const MAX_PARSED_HEIGHT: usize = MAX_HEIGHT - 2;
 
-const STATEMENTS: [&str; 16] = [
+const STATEMENTS: [&str; 17] = [
     "FADD", "CAS", "BCAS", "exchange", "goto", "if", "while", "oneof", "wait", "fence", "lock",
-    "unlock", "assert", "assume", "skip", "local",
+    "unlock", "assert", "assume", "verify", "skip", "local",
 ];
 
 /// Reads a program in this language; `domain` as if the program said it.
@@ -424,6 +424,12 @@ impl<'a> Parser<'a> {
             "assert" => {
                 let condition = self.condition(function)?;
                 self.simple(function, at, first, Op::Assert(condition))
+            }
+            "verify" => {
+                // It uses what the registers hold, and says nothing about it.
+                let used = self.condition(function)?;
+                let same = Expr::binary(BinaryOp::Equal, used.clone(), used);
+                self.simple(function, at, first, Op::Assert(same))
             }
             "assume" => {
                 let condition = self.condition(function)?;

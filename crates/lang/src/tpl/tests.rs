@@ -281,3 +281,16 @@ fn fences_that_are_updates() {
     });
     assert_eq!(updates.count(), 2);
 }
+
+#[test]
+fn verify_uses_a_register() {
+    let text = "global x; fn t { local r; r = x.load(rlx); verify(r); }";
+    let source = Source::new("t.tpl", text);
+    let program = parse(&source, None).expect("it is a program").program;
+    let uses = program.threads[0].transitions.iter().any(|t| {
+        let mut used = false;
+        t.op.for_each_register(&mut |_| used = true);
+        matches!(t.op, Op::Assert(_)) && used
+    });
+    assert!(uses);
+}
