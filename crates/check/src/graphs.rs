@@ -240,8 +240,8 @@ impl Walk<'_> {
         path.reverse();
         let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
         let mut events: Vec<Event> = Vec::new();
-        // By thread and place in its program order.
-        let mut of_node: Vec<Vec<usize>> = vec![Vec::new(); names.len()];
+        // By thread and place in its program order: the event, or of a block the first one that reads and the last one that writes.
+        let mut of_node: Vec<Vec<(usize, usize)>> = vec![Vec::new(); names.len()];
         let last_thread = path.last().map_or(0, |(step, _)| step.thread);
         for (step, after) in path {
             let kind = match step.kind {
@@ -270,8 +270,19 @@ impl Walk<'_> {
             event.read = step.read.filter(|_| kind == EventKind::Rmw);
             event.atomic = step.atomic;
             let nodes = after.graph.events[step.thread].len();
+            // What the block that this is a part of has stored before.
+            let mut own = None;
             if nodes > of_node[step.thread].len() {
-                of_node[step.thread].push(events.len());
+                of_node[step.thread].push((events.len(), events.len()));
+            } else if let Some(node) = of_node[step.thread].last_mut()
+                && step.atomic
+                && step.location.is_some()
+            {
+                let has_stored = events[node.1].kind != EventKind::Load;
+                own = has_stored.then_some(node.1);
+                if step.is_write() {
+                    node.1 = events.len();
+                }
             }
             if let (Some(location), Some(index)) = (step.location, nodes.checked_sub(1)) {
                 let id = EventId {
@@ -280,10 +291,11 @@ impl Walk<'_> {
                 };
                 let reference = |write: Option<EventId>| match write {
                     None => EventRef::Initial(InitialName::Init),
-                    Some(id) => EventRef::Event(of_node[id.thread as usize][id.index as usize]),
+                    Some(id) => EventRef::Event(of_node[id.thread as usize][id.index as usize].1),
                 };
                 if kind != EventKind::Store {
-                    event.rf = after.graph.event(id).rf.map(reference);
+                    let read = after.graph.event(id).rf.map(reference);
+                    event.rf = own.map(EventRef::Event).or(read);
                 }
                 if kind != EventKind::Load {
                     let place = after.graph.mo_index(location, Some(id))?;
@@ -315,11 +327,10 @@ impl Walk<'_> {
             copies: None,
         };
         let last = witness.events.len().saturating_sub(1);
-        let event_of = |id: EventId| of_node[id.thread as usize][id.index as usize];
+        let events_of = |id: EventId| of_node[id.thread as usize][id.index as usize];
         witness.pattern = match wrong {
             Wrong::NotSc(_) => {
-                let both = |id| (event_of(id), event_of(id));
-                (witness.cycle, witness.edges) = cycle_through(graph, last_thread, both)?;
+                (witness.cycle, witness.edges) = cycle_through(graph, last_thread, events_of)?;
                 None
             }
             Wrong::Error(_, step) => {
@@ -345,7 +356,7 @@ impl Walk<'_> {
             Wrong::Race(_) => {
                 let races = Relations::new(graph).races(graph);
                 let (a, b) = races.into_iter().next()?;
-                let mut pair = [event_of(a), event_of(b)];
+                let mut pair = [events_of(a).0, events_of(b).0];
                 pair.sort_unstable();
                 Some(race_pattern(&witness.events, pair))
             }
