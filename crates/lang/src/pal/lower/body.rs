@@ -438,11 +438,12 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
         for label in &stmt.labels {
             self.label(*label);
         }
-        let plain_let = matches!(
+        // Behind these, registers are still as they were at the beginning, and nothing comes back.
+        let leads = matches!(
             stmt.kind,
-            StmtKind::Let { value: None, .. } | StmtKind::LetArray(..)
+            StmtKind::Let { value: None, .. } | StmtKind::LetArray(..) | StmtKind::Fence(_)
         ) && stmt.labels.is_empty();
-        self.leading = self.leading && plain_let;
+        self.leading = self.leading && leads;
         self.deeper(stmt.span, (), |body| body.bare(stmt));
     }
 
