@@ -23,7 +23,7 @@ use crate::safe::never_in_words;
 use crate::{Answer, Control, Criterion, Options, Progress, Refusal, Stats, Verdict};
 
 /// So many states are looked at where neither time nor memory is limited: a graph may take kilobytes.
-const MOST_STATES: usize = 300_000;
+const MOST_STATES: usize = 60_000;
 
 /// How often the clock and the callers' wishes are looked at.
 const STATES_BETWEEN_LOOKS: usize = 256;
@@ -153,6 +153,11 @@ impl Walk<'_> {
             Some("the time limit is reached")
         } else if memory.is_some_and(|most| self.bytes >= most) {
             Some("the memory limit is reached")
+        } else if options
+            .most_states
+            .is_some_and(|most| self.found.len() as u64 >= most)
+        {
+            Some("as many states as were wanted are seen")
         } else if !limited && self.found.len() >= MOST_STATES {
             Some("without a limit of time or memory no more are looked at")
         } else {

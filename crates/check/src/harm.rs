@@ -13,8 +13,8 @@ const FEW_STATES: u64 = 20_000;
 const TIMES: u64 = 4;
 /// … but no more than this.
 const MANY_STATES: u64 = 400_000;
-/// And it takes no longer than this, whatever a state takes.
-const LONGEST: Duration = Duration::from_secs(1);
+/// And it takes no longer than this, whatever a state takes: so long that the answer does not depend on how busy a machine is.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// Finds out, with little effort, whether a program that is not robust against TSO can break because of that. `answer` is the answer to robustness;
 /// the time that finding out takes is added there, the states are not.
@@ -56,10 +56,6 @@ pub fn harm(
         checkpoints: None,
         ..options.clone()
     };
-    // With any number of copies, so many are asked for as violate robustness.
-    let copies = answer.witnesses.first().and_then(|w| w.copies);
-    let instance = copies.map(|copies| program.with_copies(copies));
-    let program = instance.as_ref().unwrap_or(program);
     let safe = crate::reach::check(program, &question, control);
     answer.stats.wall += safe.stats.wall;
     let peak = &mut answer.stats.peak_memory_bytes;
@@ -68,10 +64,6 @@ pub fn harm(
         Verdict::Holds if copies.is_some() => {
             Harm::Unknown("with so many copies it cannot; with more, it is not known".into())
         }
-        Verdict::Holds if copies.is_some() => Harm::Unknown(
-            "not with as many threads as in this run; for any number, `palisade reach` may tell"
-                .into(),
-        ),
         Verdict::Holds => Harm::None,
         Verdict::Violated if safe.notes.iter().any(|note| note == crate::reach::SC_NOTE) => {
             Harm::Unknown("the program goes wrong under SC already".into())

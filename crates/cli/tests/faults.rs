@@ -325,7 +325,10 @@ fn out_of_memory_in_a_control_group_is_unknown() {
     let directory = scratch(&[("endless.pal", ENDLESS.as_bytes())]);
     let procs = group.0.join("cgroup.procs");
     // Others who leave less memory than that in all cannot be helped.
-    for question in ["--model sc --criterion safe", "--model ra --no-suspects --no-static-filter"] {
+    for question in [
+        "--model sc --criterion safe",
+        "--model ra --no-suspects --no-static-filter",
+    ] {
         let line = format!(
             "echo $$ > '{}' || exit 77; exec $P check {question} --jobs 2 --timeout 300s endless.pal",
             procs.display()
