@@ -1,10 +1,10 @@
-//! Robustness against release/acquire (paper 003).
+//! Robustness against release/acquire (Lahav and Margalit 2019) and C++20.
 //!
 //! There are two searches. `suspects` looks for one stale access at a time: it is the one that is used. `scm` keeps monitors for all
-//! threads and locations at once, as the paper has it: it is used for programs that are too large for the other one, and where that is
+//! threads and locations at once, as the paper has it: it is used for certificates, and for release/acquire where the other one is
 //! switched off; the tests hold the two against each other, and both against brute force.
 //!
-//! `facts` says what is known before a search, `blocks` takes an `atomic` block as the read-modify-write that it is, `step` is what searches
+//! `critical` dismisses what needs no search, `facts` says what is known before one, `blocks` takes an `atomic` block as the read-modify-write that it is, `step` is what searches
 //! find, and `witness` turns it into an execution graph. `runs` looks at all runs of a program that is not robust, for `safe`.
 
 pub(crate) mod blocks;
