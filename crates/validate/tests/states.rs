@@ -52,6 +52,11 @@ fn every_witness_of_random_programs_can_be_watched() {
                 let Some(witness) = witness(&program, model, criterion) else {
                     continue;
                 };
+                if matches!(model, Model::C20 | Model::Rc11) {
+                    // Their runs cannot be watched yet.
+                    assert!(states(&program, &witness).is_none());
+                    continue;
+                }
                 let states = states(&program, &witness).unwrap().states;
                 // The accesses of a race may exclude each other: then the last is not a state of its own.
                 let missing = witness.events.len() + 1 - states.len();
