@@ -1,4 +1,4 @@
-//! How persistence grows with the number of threads, with the abstraction and without: Fig. 16 of *The Best of Both Worlds* (paper 004).
+//! How persistence grows with the number of threads, with the abstraction and without: Fig. 16 of *The Best of Both Worlds* (Abdulla et al. 2015).
 //!
 //! The paper's graphs have no numbers; the corpus has what Persist and Trencher took for the same programs on a machine like this.
 //! SPIN is run on the instrumented program, for more and more threads until it does not finish.

@@ -1,4 +1,4 @@
-//! Reachability under TSO, as *Lazy TSO Reachability* (paper 002) measures it: the programs of Fig. 6, and three series that grow (Figs. 7 to 9);
+//! Reachability under TSO, as *Lazy TSO Reachability* (Bouajjani et al. 2015) measures it: the programs of Fig. 6, and three series that grow (Figs. 7 to 9);
 //! Figs. 10 and 11 show the same programs, larger ones among them.
 //!
 //! The paper's graphs have no numbers but for those in its text, in the captions and at the axes; only these are compared with. SPIN is run on the
@@ -67,7 +67,7 @@ const LARGEST_FOR_SPIN: u32 = 20;
 pub fn figure_6(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let figure = Figure {
         name: "lazy-fig6",
-        title: "Reachability under TSO: paper 002, Fig. 6",
+        title: "Reachability under TSO: Bouajjani et al. 2015, Fig. 6",
         rows: |_| true,
         series: &[],
     };
@@ -78,7 +78,7 @@ pub fn figure_6(palisade: &Palisade, arguments: &[String]) -> ExitCode {
 pub fn figure_7(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let figure = Figure {
         name: "lazy-fig7",
-        title: "Lamport's fast mutex: paper 002, Fig. 7",
+        title: "Lamport's fast mutex: Bouajjani et al. 2015, Fig. 7",
         rows: |_| false,
         series: &[(LAMPORT, &[2, 3, 4, 5])],
     };
@@ -89,7 +89,7 @@ pub fn figure_7(palisade: &Palisade, arguments: &[String]) -> ExitCode {
 pub fn figure_8(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let figure = Figure {
         name: "lazy-fig8",
-        title: "Dekker with diamonds: paper 002, Fig. 8",
+        title: "Dekker with diamonds: Bouajjani et al. 2015, Fig. 8",
         rows: |_| false,
         series: &[(DIAMOND, &[2, 5, 10, 20, 30, 40, 50])],
     };
@@ -100,7 +100,7 @@ pub fn figure_8(palisade: &Palisade, arguments: &[String]) -> ExitCode {
 pub fn figure_9(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let figure = Figure {
         name: "lazy-fig9",
-        title: "A loop of length N, twice: paper 002, Fig. 9",
+        title: "A loop of length N, twice: Bouajjani et al. 2015, Fig. 9",
         rows: |_| false,
         series: &[(LOOP, &[3, 5, 7, 9, 11, 13, 20])],
     };
@@ -111,7 +111,7 @@ pub fn figure_9(palisade: &Palisade, arguments: &[String]) -> ExitCode {
 pub fn figure_10(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let figure = Figure {
         name: "lazy-fig10",
-        title: "Dekker with diamonds: paper 002, Fig. 10 (right)",
+        title: "Dekker with diamonds: Bouajjani et al. 2015, Fig. 10 (right)",
         rows: |row| row.2,
         series: &[(DIAMOND, &[2, 4, 6, 8, 10, 20, 50])],
     };
@@ -122,7 +122,7 @@ pub fn figure_10(palisade: &Palisade, arguments: &[String]) -> ExitCode {
 pub fn figure_11(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let figure = Figure {
         name: "lazy-fig11",
-        title: "Diamonds and loop: paper 002, Fig. 11",
+        title: "Diamonds and loop: Bouajjani et al. 2015, Fig. 11",
         rows: |_| false,
         series: &[
             (DIAMOND, &[5, 10, 20, 50, 100, 150, 200]),
@@ -235,7 +235,7 @@ impl Figure {
                 [] => self.name.to_owned(),
                 _ => format!("{}-left", self.name),
             };
-            let title = "Reachability under TSO: paper 002, Fig. 6";
+            let title = "Reachability under TSO: Bouajjani et al. 2015, Fig. 6";
             scatter(&name, title, "Trencher's seconds in the paper", &[series]);
         }
         if !self.series.is_empty() {

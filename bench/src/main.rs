@@ -3,15 +3,19 @@
 //! `cargo run --release -p bench -- TABLE [ARGUMENT…]`; without a table, or with `--list`, says which there are. `lazy` runs all tables whose
 //! names begin with `lazy-`, and `all` runs every table.
 
+mod c;
+mod c20;
 mod expected;
 mod fence;
 mod fig16;
 mod growth;
 mod lazy;
 mod measure;
+mod order_costs;
 mod persist;
 mod ra;
 mod rocker;
+mod rust;
 mod spin;
 mod trencher;
 mod tso;
@@ -31,12 +35,12 @@ type Table = (
 const TABLES: &[Table] = &[
     (
         "trencher-table2",
-        "Checking and Enforcing Robustness against TSO (paper 000), Table 2: robustness and fences, beside Trencher",
+        "Checking and Enforcing Robustness against TSO (Bouajjani et al. 2013), Table 2: robustness and fences, beside Trencher",
         trencher::table_2,
     ),
     (
         "lazy-fig6",
-        "Lazy TSO Reachability (paper 002), Fig. 6: reachability, beside Trencher",
+        "Lazy TSO Reachability (Bouajjani et al. 2015), Fig. 6: reachability, beside Trencher",
         lazy::figure_6,
     ),
     (
@@ -65,8 +69,13 @@ const TABLES: &[Table] = &[
         lazy::figure_11,
     ),
     (
+        "c20",
+        "Verifying Observational Robustness (Margalit and Lahav 2021): the suite's programs and our own under C++20",
+        c20::table,
+    ),
+    (
         "persist-table1",
-        "The Best of Both Worlds (paper 004), Table 1: fences for persistence and robustness, beside Persist and Trencher",
+        "The Best of Both Worlds (Abdulla et al. 2015), Table 1: fences for persistence and robustness, beside Persist and Trencher",
         persist::table_1,
     ),
     (
@@ -76,7 +85,7 @@ const TABLES: &[Table] = &[
     ),
     (
         "rocker-fig7",
-        "Robustness against Release/Acquire Semantics (paper 003), Fig. 7: beside Rocker, SPIN and Trencher",
+        "Robustness against Release/Acquire Semantics (Lahav and Margalit 2019), Fig. 7: beside Rocker, SPIN and Trencher",
         rocker::figure_7,
     ),
     (
@@ -95,6 +104,11 @@ const TABLES: &[Table] = &[
         tso_safe::table,
     ),
     (
+        "tso-programs",
+        "safety under TSO of every program here: which take more than a second, and which have no answer",
+        tso_safe::programs,
+    ),
+    (
         "persist",
         "persistence on the corpus, beside Persist on a machine like this",
         persist::table,
@@ -110,9 +124,24 @@ const TABLES: &[Table] = &[
         fence::table,
     ),
     (
+        "rust",
+        "Rust files as they are and with one order weakened or one fence left out; directories and files as arguments",
+        rust::table,
+    ),
+    (
         "spin",
         "the walk of the SC states, beside SPIN's pan",
         spin::table,
+    ),
+    (
+        "c",
+        "C as it is written: GenMC's litmus tests and races, and Dat3M's locks for 2, 3 and 4 threads, beside GenMC",
+        c::table,
+    ),
+    (
+        "order-costs",
+        "what orders and fences cost on this machine, as a file for `palisade orders --cost`",
+        order_costs::table,
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! Persistence: Table 1 of *The Best of Both Worlds* (paper 004) as it is written in `programs/`, and the files of the corpus beside Persist's times.
+//! Persistence: Table 1 of *The Best of Both Worlds* (Abdulla et al. 2015) as it is written in `programs/`, and the files of the corpus beside Persist's times.
 
 use std::process::ExitCode;
 
@@ -161,7 +161,7 @@ pub fn table_1(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     };
     scatter(
         "persist-table1",
-        "Fences for persistence and robustness: paper 004, Table 1",
+        "Fences for persistence and robustness: Abdulla et al. 2015, Table 1",
         "their seconds",
         &[
             series("Persist, as in the paper, against our fences", persist),

@@ -1,4 +1,4 @@
-//! Fig. 7 of *Robustness against Release/Acquire Semantics* (paper 003).
+//! Fig. 7 of *Robustness against Release/Acquire Semantics* (Lahav and Margalit 2019).
 //!
 //! Rocker instruments a program for SPIN. We print no instrumented program for release/acquire, so SPIN is run here on what the figure
 //! compares itself with: the program alone, under SC, and the program instrumented for robustness against TSO.
@@ -144,7 +144,7 @@ pub fn figure_7(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     };
     scatter(
         "rocker-fig7",
-        "Robustness against release/acquire and TSO: paper 003, Fig. 7",
+        "Robustness against release/acquire and TSO: Lahav and Margalit 2019, Fig. 7",
         "their seconds",
         &[
             series("Rocker, as in the paper, against ours for RA", rocker),

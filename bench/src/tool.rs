@@ -125,12 +125,12 @@ impl Palisade {
         }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
-            .args(["build", "--release", "--quiet", "--package", "palisade"])
+            .args(["build", "--release", "--quiet", "--package", "palisade-cli"])
             .current_dir(workspace())
             .status()
             .map_err(|error| format!("cannot run cargo: {error}"))?;
         if !status.success() {
-            return Err("`cargo build --release -p palisade` failed".to_string());
+            return Err("`cargo build --release -p palisade-cli` failed".to_string());
         }
         let target = std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| workspace().join("target"), PathBuf::from);

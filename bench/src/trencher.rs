@@ -1,4 +1,4 @@
-//! Table 2 of *Checking and Enforcing Robustness against TSO* (paper 000): robustness, and the fences that make programs robust.
+//! Table 2 of *Checking and Enforcing Robustness against TSO* (Bouajjani et al. 2013): robustness, and the fences that make programs robust.
 //!
 //! Trencher asks SPIN one question for each attack. SPIN is run here as well, on the instrumented program with all attacks at once.
 
@@ -171,7 +171,7 @@ pub fn table_2(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     };
     scatter(
         "trencher-table2",
-        "Robustness against TSO: paper 000, Table 2",
+        "Robustness against TSO: Bouajjani et al. 2013, Table 2",
         "their seconds",
         &[
             series("Trencher, as in the paper, against our fences", real),

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use bench::output::Table;
-use bench::tool::Palisade;
+use bench::tool::{Palisade, workspace};
 
 use crate::measure::{house, limit, shortest};
 
@@ -41,6 +41,54 @@ const PROGRAMS: &[Row] = &[
     ("any number: ticket lock", "param/ticket-lock", false),
     ("any number: TTAS lock", "param/ttas-lock", false),
 ];
+
+/// Every program of `programs/` that says what must not be, or asserts something, and whose data is finite (which the tool says): is there an answer within a
+/// minute and 8 GiB?
+pub fn programs(palisade: &Palisade, arguments: &[String]) -> ExitCode {
+    let mut table = Table::new(&[("program", 44), ("answer", 12), ("s", 8), ("reason", 0)]);
+    let mut files = Vec::new();
+    let mut work = vec![workspace().join("programs")];
+    while let Some(directory) = work.pop() {
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match path.extension() {
+                Some(extension) if extension == "pal" => files.push(path),
+                None if path.is_dir() => work.push(path),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    let (mut decided, mut open) = (0, 0);
+    for file in files {
+        let name = file.strip_prefix(workspace().join("programs"));
+        let name = name.unwrap_or(&file).display().to_string();
+        let question = ["reach", &file.display().to_string(), "--model", "tso"];
+        match shortest(palisade, &question, limit(arguments, 60)) {
+            Ok((json, finished)) => {
+                let verdict = json["verdict"].as_str().unwrap_or("none").to_owned();
+                let reason = json["reason"].as_str().unwrap_or("").to_owned();
+                let grows = reason.contains("may hold any number");
+                match verdict == "unknown" {
+                    true if !grows => open += 1,
+                    _ => decided += 1,
+                }
+                // Only what takes long, or has no answer, is worth a line.
+                if verdict == "unknown" || finished.seconds > 1.0 {
+                    table.row(&[name, verdict, format!("{:.1}", finished.seconds), reason]);
+                }
+            }
+            Err(why) => {
+                table.row(&[name, "error".to_owned(), String::new(), why]);
+            }
+        }
+    }
+    table.note(format!(
+        "{decided} programs have an answer, or a variable that may hold any number; {open} have none"
+    ));
+    table.save("tso-programs");
+    ExitCode::from(u8::from(open > 0))
+}
 
 const ROUTES: [&str; 4] = ["any", "dual", "buffers", "lazy"];
 

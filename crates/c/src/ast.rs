@@ -188,11 +188,12 @@ pub enum Init {
     List(Vec<(Vec<Designator>, Init)>, Span),
 }
 
-/// `[i]` or `.m` in front of an initial value.
+/// `[i]`, `[i ... j]` or `.m` in front of an initial value.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Designator {
     Index(Expr),
+    Range(Expr, Expr),
     Field(Rc<str>),
 }
 
@@ -273,6 +274,37 @@ pub struct Ast {
     pub definitions: Vec<Definition>,
     /// Structs and unions.
     pub records: Vec<Record>,
+}
+
+impl Ast {
+    /// The names of functions that are declared and have no body.
+    pub fn missing(&self) -> Vec<&Rc<str>> {
+        let has_body = |name: &Rc<str>| self.definitions.iter().any(|d| d.name == *name);
+        let functions = self.declarations.iter();
+        let functions = functions.filter(|d| matches!(&*d.ty.kind, TypeKind::Function(_)));
+        let mut missing: Vec<&Rc<str>> = functions.map(|d| &d.name).collect();
+        missing.retain(|name| !has_body(name));
+        missing
+    }
+
+    /// Whether each function and each variable with an initial value is defined but once.
+    pub(crate) fn defined_once(&self) -> crate::types::Done<()> {
+        let mut seen = std::collections::HashSet::new();
+        for definition in &self.definitions {
+            if !seen.insert(&definition.name) {
+                let message = format!("`{}` is defined twice", definition.name);
+                return crate::types::fail(definition.span, message);
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        for declaration in self.declarations.iter().filter(|d| d.init.is_some()) {
+            if !seen.insert(&declaration.name) {
+                let message = format!("`{}` has two initial values", declaration.name);
+                return crate::types::fail(declaration.span, message);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Type {

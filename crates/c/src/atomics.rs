@@ -46,24 +46,48 @@ impl Body<'_, '_> {
     }
 
     /// Emits an action whose order may be a parameter: one for each order that it may be.
-    fn with_order(&mut self, order: Written, span: Span, action: impl Fn(Order) -> Action) {
+    fn with_order(
+        &mut self,
+        order: Written,
+        access: Access,
+        span: Span,
+        action: impl Fn(Order) -> Action,
+    ) -> Done<()> {
+        self.for_order(order, access, span, &|body, order| {
+            body.emit(action(order), span);
+            Ok(())
+        })
+    }
+
+    fn for_order(
+        &mut self,
+        order: Written,
+        access: Access,
+        span: Span,
+        emit: &dyn Fn(&mut Self, Order) -> Done<()>,
+    ) -> Done<()> {
         let number = match order {
-            Written::Known(order) => return self.emit(action(order), span),
+            Written::Known(order) if access.allows(order) => return emit(self, order),
+            Written::Known(_) => return fail(span, access.message()),
             Written::Computed(number) => number,
         };
         let after = self.block(span);
         for (index, order) in ORDERS.iter().enumerate() {
+            if !access.allows(*order) {
+                continue;
+            }
             let (this, next) = (self.block(span), self.block(span));
             let index = LangExpr::Const(index as i64);
             let is = lower::binary(BinaryOp::Equal, number.clone(), index);
             self.finish(End::Branch(is, this, next), span);
             self.begin(this);
-            self.emit(action(*order), span);
+            emit(self, *order)?;
             self.finish(End::Goto(after), span);
             self.begin(next);
         }
         self.emit(Action::Assert(LangExpr::Const(0)), span);
         self.goto_and_begin(after, span);
+        Ok(())
     }
 
     /// `old OP operand`, atomically: the old and the new value.
@@ -95,7 +119,7 @@ impl Body<'_, '_> {
     ) -> Done<(Value, Value)> {
         use BinaryOp::*;
         if !matches!(op, Add | Subtract | BitAnd | BitOr | BitXor) {
-            return fail(span, "this operator on an atomic object is not supported");
+            return self.change_in_loop(op, address, ty, operand, order, span);
         }
         let Some(width) = ty.width() else {
             return fail(span, "this is no atomic number");
@@ -129,23 +153,18 @@ impl Body<'_, '_> {
         }
         let to = self.temporary(ty, span);
         let (written, value) = (address, operand.clone());
-        self.with_order(order, span, |order| Action::Fetch {
+        self.with_order(order, Access::Both, span, |order| Action::Fetch {
             to: Some(to),
             address: written.clone(),
             op,
             operand: value.clone(),
             order,
-        });
+        })?;
         let old = LangExpr::Atom(Atom::Local(to));
         let new = lower::binary(op, old.clone(), operand.clone());
         let (low, high) = width.range();
         let range = self.range(&new);
-        // A small constant step over the upper end needs more steps than a search can take.
-        let step = matches!(&operand, LangExpr::Const(by) if (-65536..=65536).contains(by));
-        let far_above = width.bits >= 32 && (op == Add || width.signed) && step;
-        let far_below = width.bits >= 32 && width.signed && step;
-        let above = range.1 > high && !far_above;
-        let below = range.0 < low && !far_below;
+        let (above, below) = (range.1 > high, range.0 < low);
         if width.bits < 64 && (above || below) {
             let not_above = lower::binary(LessEqual, new.clone(), LangExpr::Const(high));
             let not_below = lower::binary(GreaterEqual, new.clone(), LangExpr::Const(low));
@@ -163,6 +182,58 @@ impl Body<'_, '_> {
             ty: ty.clone(),
         };
         Ok((old, Value { expr: new, ty }))
+    }
+
+    /// `x *= v` on an atomic object: by exchanges until one succeeds, as C defines it.
+    fn change_in_loop(
+        &mut self,
+        op: BinaryOp,
+        address: ValueExpr,
+        ty: &Type,
+        operand: Value,
+        order: Written,
+        span: Span,
+    ) -> Done<(Value, Value)> {
+        let operand = self.kept(operand, span);
+        let relaxed = Written::Known(Order::Relaxed);
+        let first = self.load_written(address.clone(), ty, relaxed, span)?;
+        let old = self.kept(first, span);
+        let LangExpr::Atom(Atom::Local(register)) = old.expr else {
+            return fail(span, "this operator on an atomic object is not supported");
+        };
+        let (again, failed, after) = (self.block(span), self.block(span), self.block(span));
+        self.goto_and_begin(again, span);
+        let new = self.combine(op, old.clone(), operand, span)?;
+        let new = self.convert(new, ty, span)?;
+        let new = self.kept(new, span);
+        let (read, success) = self.exchange_if(
+            address,
+            ty,
+            old.clone(),
+            new.clone(),
+            order,
+            None,
+            false,
+            span,
+        )?;
+        let done = LangExpr::Atom(Atom::Local(success));
+        self.finish(End::Branch(done, after, failed), span);
+        self.begin(failed);
+        let read = LangExpr::Atom(Atom::Local(read));
+        self.emit(Action::Assign(register, read), span);
+        self.finish(End::Goto(again), span);
+        self.begin(after);
+        Ok((old, new))
+    }
+
+    fn fence(&mut self, order: Written, span: Span) -> Done<()> {
+        self.for_order(order, Access::Both, span, &|body, order| {
+            // A relaxed fence does nothing.
+            if order != Order::Relaxed {
+                body.emit(Action::Fence(order), span);
+            }
+            Ok(())
+        })
     }
 
     /// `atomic_compare_exchange` and its like: 1 where it wrote.
@@ -196,7 +267,7 @@ impl Body<'_, '_> {
         let wanted = self.load_with(place.clone(), &scalar, Order::NonAtomic, span)?;
         let wanted = self.convert(wanted, &ty, span)?;
         let (old, success) =
-            self.exchange_if(address, &ty, wanted, desired, order, failure, weak, span);
+            self.exchange_if(address, &ty, wanted, desired, order, failure, weak, span)?;
         let read = Value {
             expr: LangExpr::Atom(Atom::Local(old)),
             ty: ty.plain(),
@@ -235,25 +306,33 @@ impl Body<'_, '_> {
         failure: Option<Written>,
         weak: bool,
         span: Span,
-    ) -> (LocalId, LocalId) {
+    ) -> Done<(LocalId, LocalId)> {
         let old = self.temporary(ty, span);
         let success = self.temporary(&Type::new(TypeKind::Bool), span);
-        let fixed = match &failure {
-            Some(Written::Known(failure)) => Some(*failure),
-            // Orders that are computed go together in practice: the failure is the success without its release part.
-            _ => None,
-        };
-        self.with_order(order, span, |order| Action::CompareExchange {
-            old,
-            success,
-            address: address.clone(),
-            expected: expected.expr.clone(),
-            desired: desired.expr.clone(),
-            order,
-            failure: fixed.unwrap_or(order.without_release()).without_release(),
-            weak,
-        });
-        (old, success)
+        let failure = failure.as_ref();
+        self.for_order(order, Access::Both, span, &|body, order| {
+            let exchange = |failure| Action::CompareExchange {
+                old,
+                success,
+                address: address.clone(),
+                expected: expected.expr.clone(),
+                desired: desired.expr.clone(),
+                order,
+                failure,
+                weak,
+            };
+            match failure {
+                None => body.emit(exchange(order.without_release()), span),
+                // C forbids a release here; compilers leave the release part out.
+                Some(failure) => {
+                    body.with_order(failure.clone(), Access::Both, span, |failure| {
+                        exchange(failure.without_release())
+                    })?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok((old, success))
     }
 
     /// An atomic operation; `None` where the name is none.
@@ -284,7 +363,7 @@ impl Body<'_, '_> {
         let value = match rest {
             "thread_fence" => {
                 let order = self.order(argument(0))?;
-                self.with_order(order, span, Action::Fence);
+                self.fence(order, span)?;
                 Value::nothing()
             }
             "init" => {
@@ -299,7 +378,7 @@ impl Body<'_, '_> {
                 let (address, ty) = self.atomic(needed(self, 0)?)?;
                 let (place, found) = self.pointed(needed(self, 1)?)?;
                 let order = self.order(argument(2))?;
-                let value = self.load_written(address, &ty, order, span);
+                let value = self.load_written(address, &ty, order, span)?;
                 let value = self.convert(value, &found, span)?;
                 self.store(&place, &found, value, Order::NonAtomic, span)?;
                 Value::nothing()
@@ -307,7 +386,7 @@ impl Body<'_, '_> {
             "load" | "load_n" => {
                 let (address, ty) = self.atomic(needed(self, 0)?)?;
                 let order = self.order(argument(1))?;
-                self.load_written(address, &ty, order, span)
+                self.load_written(address, &ty, order, span)?
             }
             "store" | "store_n" => {
                 let (address, ty) = self.atomic(needed(self, 0)?)?;
@@ -320,18 +399,18 @@ impl Body<'_, '_> {
                     false => self.rvalue_for(needed(self, 1)?, &ty)?,
                 };
                 let order = self.order(argument(2))?;
-                self.with_order(order, span, |order| Action::Store {
+                self.with_order(order, Access::Store, span, |order| Action::Store {
                     address: address.clone(),
                     value: value.expr.clone(),
                     order,
-                });
+                })?;
                 Value::nothing()
             }
             "exchange" | "exchange_n" if !(gnu && rest == "exchange") => {
                 let (address, ty) = self.atomic(needed(self, 0)?)?;
                 let value = self.rvalue_for(needed(self, 1)?, &ty)?;
                 let order = self.order(argument(2))?;
-                self.exchange(address, &ty, value, order, wanted, span)
+                self.exchange(address, &ty, value, order, wanted, span)?
             }
             "compare_exchange_strong" | "compare_exchange_weak" => {
                 let order = self.order(argument(3))?;
@@ -360,17 +439,17 @@ impl Body<'_, '_> {
             "flag_test_and_set" | "test_and_set" => {
                 let (address, ty) = self.atomic(needed(self, 0)?)?;
                 let order = self.order(argument(1))?;
-                let value = self.exchange(address, &ty, Value::int(1), order, true, span);
+                let value = self.exchange(address, &ty, Value::int(1), order, true, span)?;
                 self.convert(value, &Type::new(TypeKind::Bool), span)?
             }
             "flag_clear" | "clear" => {
                 let (address, _) = self.atomic(needed(self, 0)?)?;
                 let order = self.order(argument(1))?;
-                self.with_order(order, span, |order| Action::Store {
+                self.with_order(order, Access::Store, span, |order| Action::Store {
                     address: address.clone(),
                     value: LangExpr::Const(0),
                     order,
-                });
+                })?;
                 Value::nothing()
             }
             _ => {
@@ -393,17 +472,23 @@ impl Body<'_, '_> {
         Ok(Some(value))
     }
 
-    fn load_written(&mut self, address: ValueExpr, ty: &Type, order: Written, span: Span) -> Value {
+    fn load_written(
+        &mut self,
+        address: ValueExpr,
+        ty: &Type,
+        order: Written,
+        span: Span,
+    ) -> Done<Value> {
         let to = self.temporary(ty, span);
-        self.with_order(order, span, |order| Action::Load {
+        self.with_order(order, Access::Load, span, |order| Action::Load {
             to,
             address: address.clone(),
             order,
-        });
-        Value {
+        })?;
+        Ok(Value {
             expr: LangExpr::Atom(Atom::Local(to)),
             ty: ty.plain(),
-        }
+        })
     }
 
     fn exchange(
@@ -414,21 +499,21 @@ impl Body<'_, '_> {
         order: Written,
         wanted: bool,
         span: Span,
-    ) -> Value {
+    ) -> Done<Value> {
         let to = wanted.then(|| self.temporary(ty, span));
-        self.with_order(order, span, |order| Action::Exchange {
+        self.with_order(order, Access::Both, span, |order| Action::Exchange {
             to,
             address: address.clone(),
             value: value.expr.clone(),
             order,
-        });
-        match to {
+        })?;
+        Ok(match to {
             Some(to) => Value {
                 expr: LangExpr::Atom(Atom::Local(to)),
                 ty: ty.plain(),
             },
             None => Value::nothing(),
-        }
+        })
     }
 
     /// GNU C's old operations: all of them full barriers, but for the two of a lock.
@@ -442,7 +527,7 @@ impl Body<'_, '_> {
             "lock_test_and_set" => {
                 let value = self.rvalue_for(self.argument(arguments, 1, span)?, &ty)?;
                 let order = Written::Known(Order::Acquire);
-                self.exchange(address, &ty, value, order, true, span)
+                self.exchange(address, &ty, value, order, true, span)?
             }
             "lock_release" => {
                 let store = Action::Store {
@@ -458,7 +543,7 @@ impl Body<'_, '_> {
                 let desired = self.rvalue_for(self.argument(arguments, 2, span)?, &ty)?;
                 let order = Written::Known(Order::SeqCst);
                 let (old, success) =
-                    self.exchange_if(address, &ty, expected, desired, order, None, false, span);
+                    self.exchange_if(address, &ty, expected, desired, order, None, false, span)?;
                 match name == "bool_compare_and_swap" {
                     true => Value {
                         expr: LangExpr::Atom(Atom::Local(success)),
@@ -499,11 +584,26 @@ impl Body<'_, '_> {
         let object = self.argument(arguments, 0, span)?;
         let second = || self.argument(arguments, 1, span);
         let value = match name {
+            "never" | "never_above" => {
+                let (address, ty) = self.atomic(object)?;
+                let value = self.rvalue_for(self.argument(arguments, 1, span)?, &ty)?;
+                let relation = match name {
+                    "never" => Relation::Equal,
+                    _ => Relation::Greater,
+                };
+                let never = Action::Never {
+                    address,
+                    relation,
+                    value: value.expr,
+                };
+                self.emit(never, span);
+                Value::nothing()
+            }
             "wait_not" => self.wait(object, Relation::NotEqual, second()?, span)?,
             "wait_is" => self.wait(object, Relation::Equal, second()?, span)?,
             "read" => {
                 let (address, ty) = self.atomic(object)?;
-                self.load_written(address, &ty, Written::Known(Order::Acquire), span)
+                self.load_written(address, &ty, Written::Known(Order::Acquire), span)?
             }
             "init" => {
                 let (address, ty) = self.atomic(object)?;
@@ -548,7 +648,7 @@ impl Body<'_, '_> {
                 let order = Written::Known(Order::AcqRel);
                 let failure = Some(Written::Known(Order::Relaxed));
                 let (_, success) =
-                    self.exchange_if(address, &ty, expected, desired, order, failure, false, span);
+                    self.exchange_if(address, &ty, expected, desired, order, failure, false, span)?;
                 Value {
                     expr: LangExpr::Atom(Atom::Local(success)),
                     ty: Type::int(32, true),
@@ -561,7 +661,7 @@ impl Body<'_, '_> {
                 let order = self.order(arguments.get(3))?;
                 let failure = Some(Written::Known(Order::Relaxed));
                 let (old, _) =
-                    self.exchange_if(address, &ty, expected, desired, order, failure, false, span);
+                    self.exchange_if(address, &ty, expected, desired, order, failure, false, span)?;
                 Value {
                     expr: LangExpr::Atom(Atom::Local(old)),
                     ty: ty.plain(),
@@ -570,6 +670,33 @@ impl Body<'_, '_> {
             _ => return Ok(None),
         };
         Ok(Some(value))
+    }
+}
+
+/// What an order is for: not every operation can have each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Load,
+    Store,
+    /// A read-modify-write, or a fence.
+    Both,
+}
+
+impl Access {
+    fn allows(self, order: Order) -> bool {
+        match self {
+            Access::Load => !matches!(order, Order::Release | Order::AcqRel),
+            Access::Store => !matches!(order, Order::Acquire | Order::AcqRel),
+            Access::Both => true,
+        }
+    }
+
+    fn message(self) -> &'static str {
+        match self {
+            Access::Load => "a load can be relaxed, acquire or seq_cst only",
+            Access::Store => "a store can be relaxed, release or seq_cst only",
+            Access::Both => "this order is not possible here",
+        }
     }
 }
 

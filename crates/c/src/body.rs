@@ -30,6 +30,8 @@ pub(crate) struct Body<'t, 'a> {
     pub ranges: Vec<(i64, i64)>,
     current: BlockId,
     scopes: Vec<HashMap<Rc<str>, Variable>>,
+    /// How many names were known to `typeof` where each scope began.
+    marks: Vec<usize>,
     breaks: Vec<BlockId>,
     continues: Vec<BlockId>,
     labels: HashMap<Rc<str>, BlockId>,
@@ -60,6 +62,7 @@ impl<'t, 'a> Body<'t, 'a> {
             ranges: Vec::new(),
             current: BlockId(0),
             scopes: vec![HashMap::new()],
+            marks: Vec::new(),
             breaks: Vec::new(),
             continues: Vec::new(),
             labels: HashMap::new(),
@@ -94,6 +97,7 @@ impl<'t, 'a> Body<'t, 'a> {
         }
         body.statements(&definition.body)?;
         body.finish(End::Return(None), definition.span);
+        body.translator.local_types.clear();
         Ok(body.function)
     }
 
@@ -118,7 +122,22 @@ impl<'t, 'a> Body<'t, 'a> {
         self.store(&place, &ty, value, Order::NonAtomic, parameter.span)
     }
 
+    fn open_scope(&mut self) {
+        self.scopes.push(HashMap::new());
+        self.marks.push(self.translator.local_types.len());
+    }
+
+    fn close_scope(&mut self) {
+        self.scopes.pop();
+        if let Some(mark) = self.marks.pop() {
+            self.translator.local_types.truncate(mark);
+        }
+    }
+
     pub fn declare(&mut self, name: Rc<str>, variable: Variable) {
+        let (Variable::Local(_, ty) | Variable::Static(_, ty)) = &variable;
+        let entry = (name.clone(), ty.clone());
+        self.translator.local_types.push(entry);
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name, variable);
         }
@@ -213,17 +232,17 @@ impl<'t, 'a> Body<'t, 'a> {
     }
 
     fn statements(&mut self, statements: &[Stmt]) -> Done<()> {
-        self.scopes.push(HashMap::new());
+        self.open_scope();
         for statement in statements {
             self.statement(statement)?;
         }
-        self.scopes.pop();
+        self.close_scope();
         Ok(())
     }
 
     /// The statements of `({ … })`; the value of the last.
     pub fn statement_expression(&mut self, statements: &[Stmt]) -> Done<Value> {
-        self.scopes.push(HashMap::new());
+        self.open_scope();
         let mut value = Value::nothing();
         for (index, statement) in statements.iter().enumerate() {
             match &statement.kind {
@@ -236,7 +255,7 @@ impl<'t, 'a> Body<'t, 'a> {
                 _ => self.statement(statement)?,
             }
         }
-        self.scopes.pop();
+        self.close_scope();
         Ok(value)
     }
 
@@ -309,7 +328,7 @@ impl<'t, 'a> Body<'t, 'a> {
                 self.begin(after);
             }
             StmtKind::For(first, condition, step, body) => {
-                self.scopes.push(HashMap::new());
+                self.open_scope();
                 if let Some(first) = first {
                     self.statement(first)?;
                 }
@@ -328,7 +347,7 @@ impl<'t, 'a> Body<'t, 'a> {
                 }
                 self.finish(End::Goto(head), span);
                 self.begin(after);
-                self.scopes.pop();
+                self.close_scope();
             }
             StmtKind::Switch(value, body) => self.switch(value, body, span)?,
             StmtKind::Case(from, to, inner) => {
@@ -420,6 +439,11 @@ impl<'t, 'a> Body<'t, 'a> {
     fn switch(&mut self, value: &Expr, body: &Stmt, span: Span) -> Done<()> {
         let value_span = value.span;
         let value = self.rvalue(value)?;
+        let Some(width) = value.ty.width() else {
+            return fail(value_span, "`switch` needs an integer");
+        };
+        let ty = crate::value::promoted(width);
+        let value = self.convert(value, &ty, value_span)?;
         let value = self.kept(value, value_span);
         let dispatch = self.current;
         let (inside, after) = (self.block(span), self.block(span));
@@ -434,6 +458,10 @@ impl<'t, 'a> Body<'t, 'a> {
         };
         self.begin(dispatch);
         for (low, high, block) in switch.cases {
+            let (low, high) = match ty.width() {
+                Some(width) => (width.wrap(low), width.wrap(high)),
+                None => (low, high),
+            };
             let test =
                 |op, bound: i64| lower::binary(op, value.expr.clone(), LangExpr::Const(bound));
             let condition = match low == high {

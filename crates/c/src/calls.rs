@@ -45,9 +45,18 @@ const WITHOUT_EFFECT: &[&str] = &[
     "_mm_pause",
     "atomic_signal_fence",
     "__atomic_signal_fence",
-    "__VERIFIER_hp_protect",
-    "__VERIFIER_hp_clear",
-    "__VERIFIER_hp_retire",
+    "__VERIFIER_hazptr_clear",
+    "__VERIFIER_hazptr_free",
+    "__VERIFIER_loop_begin",
+    "__VERIFIER_loop_bound",
+    "__VERIFIER_spin_start",
+    "__VERIFIER_spin_end",
+    "__VERIFIER_annotate_begin",
+    "__VERIFIER_annotate_end",
+    "__VERIFIER_method_begin",
+    "__VERIFIER_method_end",
+    "model_init_action",
+    "model_print",
 ];
 
 impl Body<'_, '_> {
@@ -325,12 +334,6 @@ impl Body<'_, '_> {
         zeroed: bool,
         span: Span,
     ) -> Done<Option<Value>> {
-        if zeroed {
-            return fail(
-                span,
-                "`calloc` of a size that is not a constant is not supported",
-            );
-        }
         let mut element = Vec::new();
         layout(&ty, "", span, self.translator, &mut element)?;
         let pointer = Type::pointer(ty.clone());
@@ -341,6 +344,7 @@ impl Body<'_, '_> {
             name: ty.describe(self.translator.ast),
             element,
             count: lower::binary(BinaryOp::Divide, bytes, each),
+            zeroed,
         };
         self.emit(allocate, span);
         Ok(Some(Value {
@@ -396,7 +400,7 @@ impl Body<'_, '_> {
             return Ok(Some(Value::int(0)));
         }
         let value = match name {
-            "__palisade_assert" | "__VERIFIER_assert" | "assert" => {
+            "__palisade_assert" | "__VERIFIER_assert" | "assert" | "model_assert" => {
                 let condition = self.rvalue(self.argument(arguments, 0, span)?)?;
                 if !condition.ty.is_scalar() {
                     return fail(span, "this is no condition");
@@ -413,7 +417,7 @@ impl Body<'_, '_> {
                 self.emit(Action::Assume(condition.expr), span);
                 Value::nothing()
             }
-            "__VERIFIER_error" | "reach_error" | "__assert_fail" => {
+            "__VERIFIER_error" | "reach_error" | "__assert_fail" | "__VERIFIER_assert_fail" => {
                 self.emit(Action::Assert(LangExpr::Const(0)), span);
                 Value::nothing()
             }
@@ -438,12 +442,39 @@ impl Body<'_, '_> {
                 self.emit(Action::AtomicEnd, span);
                 Value::nothing()
             }
-            "__VERIFIER_thread_create" => self.create(arguments, None, 1, 2, span)?,
+            "__VERIFIER_thread_create" | "__VERIFIER_thread_create_symmetric" => {
+                self.create(arguments, None, 1, 2, span)?
+            }
+            "__VERIFIER_spawn" | "__VERIFIER_spawn_symmetric" => {
+                self.create(arguments, None, 0, 1, span)?
+            }
+            "pthread_self" | "thrd_current" | "__VERIFIER_thread_self" => {
+                let ty = Type::int(64, false);
+                let to = self.temporary(&ty, span);
+                self.emit(Action::ThisThread(to), span);
+                Value {
+                    expr: LangExpr::Atom(Atom::Local(to)),
+                    ty,
+                }
+            }
+            "pthread_equal" | "thrd_equal" => {
+                let left = self.rvalue(self.argument(arguments, 0, span)?)?;
+                let right = self.rvalue(self.argument(arguments, 1, span)?)?;
+                self.combine(BinaryOp::Equal, left, right, span)?
+            }
+            "__VERIFIER_hazptr_retire" => {
+                let message = "memory that is retired is not given back, so its reuse is not seen";
+                self.note(message, span);
+                self.effect(self.argument(arguments, 0, span)?)?;
+                Value::nothing()
+            }
+            "__VERIFIER_opt_begin" => self.nondeterministic("__VERIFIER_nondet_bool", span),
             "pthread_create" => self.create(arguments, Some(0), 2, 3, span)?,
             "thrd_create" => self.create(arguments, Some(0), 1, 2, span)?,
-            "pthread_join" | "thrd_join" | "__VERIFIER_thread_join" => {
-                self.join(arguments, span)?
+            "__VERIFIER_join" | "__VERIFIER_join_symmetric" | "__VERIFIER_thread_join" => {
+                self.join_for_value(arguments, span)?
             }
+            "pthread_join" | "thrd_join" => self.join(arguments, span)?,
             "pthread_exit" | "thrd_exit" => {
                 let value = self.rvalue(self.argument(arguments, 0, span)?)?;
                 self.finish(End::Finish(Some(value.expr)), span);
@@ -550,6 +581,22 @@ impl Body<'_, '_> {
         }
     }
 
+    /// A join whose value is what the thread returned.
+    fn join_for_value(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
+        let handle = self.rvalue(self.argument(arguments, 0, span)?)?.expr;
+        let ty = Type::pointer(Type::new(TypeKind::Void));
+        let to = self.temporary(&ty, span);
+        let join = Action::Join {
+            handle,
+            to: Some(to),
+        };
+        self.emit(join, span);
+        Ok(Value {
+            expr: LangExpr::Atom(Atom::Local(to)),
+            ty,
+        })
+    }
+
     fn join(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
         let handle = self.rvalue(self.argument(arguments, 0, span)?)?;
         let null = match arguments.get(1) {
@@ -633,10 +680,9 @@ impl Body<'_, '_> {
         let mut values = Vec::new();
         for cell in 0..cells {
             let register = self.temporary(&Type::int(64, true), span);
-            let load = Action::Load {
+            let load = Action::Peek {
                 to: register,
                 address: self.behind(from.clone(), cell),
-                order: Order::NonAtomic,
             };
             self.emit(load, span);
             values.push(register);

@@ -65,7 +65,13 @@ fn gives_back(function: &str) -> Option<usize> {
     match function {
         "pthread_create" | "thrd_create" => Some(0),
         "pthread_join" | "thrd_join" => Some(1),
-        name if name.contains("compare_exchange") => Some(1),
+        name if name
+            .trim_start_matches('_')
+            .starts_with("atomic_compare_exchange")
+            || name.starts_with("__c11_atomic_compare_exchange") =>
+        {
+            Some(1)
+        }
         _ => None,
     }
 }

@@ -59,23 +59,31 @@ fn aggregate(
             };
             let mut index = 0;
             while *at < entries.len() {
-                if let Some(Designator::Index(expr)) = entries[*at].0.first() {
-                    if !outermost {
-                        return Ok(());
+                let mut last = None;
+                match entries[*at].0.first() {
+                    None => {}
+                    Some(Designator::Field(_)) => return Ok(()),
+                    Some(_) if !outermost => return Ok(()),
+                    Some(Designator::Index(expr)) => index = translator.element(expr)?,
+                    Some(Designator::Range(from, to)) => {
+                        index = translator.element(from)?;
+                        last = Some(translator.element(to)?);
                     }
-                    index = translator.length(&std::rc::Rc::new(expr.clone()))?;
-                } else if !entries[*at].0.is_empty() {
-                    return Ok(());
                 }
-                if index >= length {
+                let last = last.unwrap_or(index);
+                if last >= length || last < index {
                     return match outermost {
                         true => fail(span, "there are more values than elements"),
                         false => Ok(()),
                     };
                 }
-                let here = cell + index * each;
-                entry(translator, element, entries, at, 1, here, span, into)?;
-                index += 1;
+                let first = *at;
+                while index <= last {
+                    *at = first;
+                    let here = cell + index * each;
+                    entry(translator, element, entries, at, 1, here, span, into)?;
+                    index += 1;
+                }
                 if !outermost && index >= length {
                     return Ok(());
                 }
@@ -100,7 +108,7 @@ fn aggregate(
                         next = position.map_or(next, |at| at + 1);
                         (offset as u64, field)
                     }
-                    Some(Designator::Index(_)) => return Ok(()),
+                    Some(Designator::Index(_) | Designator::Range(..)) => return Ok(()),
                     None => {
                         let Some(field) = fields.get(next) else {
                             return match outermost {

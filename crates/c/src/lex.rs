@@ -144,9 +144,6 @@ pub fn tokens(text: &str, base: u32, errors: &mut Vec<Diagnostic>) -> Vec<Token>
             _ => {}
         }
         let (kind, length) = token_at(&text[at..]);
-        if kind == Kind::Other && matches!(byte, b'"' | b'\'') {
-            errors.push(Diagnostic::error(span(at, at + 1), "this quote has no end"));
-        }
         tokens.push(Token {
             kind,
             text: text[at..at + length].into(),
@@ -165,7 +162,8 @@ pub fn tokens(text: &str, base: u32, errors: &mut Vec<Diagnostic>) -> Vec<Token>
 /// The kind and the length of the token that the text begins with.
 fn token_at(text: &str) -> (Kind, usize) {
     let bytes = text.as_bytes();
-    let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_' || *b == b'$';
+    // Letters of any alphabet, as compilers have it.
+    let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_' || *b == b'$' || *b >= 0x80;
     let byte = bytes[0];
     // Prefixes of literals.
     for prefix in ["u8", "L", "u", "U", ""] {

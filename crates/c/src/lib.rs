@@ -63,19 +63,26 @@ pub type Failure = (Source, Vec<Diagnostic>);
 
 /// Reads a C program whose first file has this name and text.
 pub fn parse(name: &str, text: &str, options: &Options) -> Result<Parsed, Failure> {
-    let path = Path::new(name);
-    let read = &options.read;
-    let preprocessed =
-        preprocess::Preprocessor::run(path, text, &options.include, &options.defines, &|path| {
-            read(path)
-        });
-    let (tokens, files) = match preprocessed {
-        Ok(done) => (done.tokens, done.files),
-        Err((errors, files)) => return Err((Source::of_files(name, text, files, []), errors)),
+    let (ast, source, companions) = read_files(name, text, &[], options)?;
+    let missing = ast.missing();
+    let mut beside = Vec::new();
+    for path in companions {
+        let known = path == Path::new(name) || beside.contains(&path);
+        if !known && !missing.is_empty() && (options.read)(&path).is_ok() {
+            beside.push(path);
+        }
+    }
+    let (ast, source) = match beside.is_empty() {
+        true => (ast, source),
+        false => {
+            let (ast, source, _) = read_files(name, text, &beside, options)?;
+            (ast, source)
+        }
     };
-    let source = Source::of_files(name, text, files, []);
     let refuse = |error: Diagnostic| (source.clone(), vec![error]);
-    let ast = parser::parse(tokens).map_err(refuse)?;
+    if !beside.is_empty() {
+        ast.defined_once().map_err(|error| refuse(*error))?;
+    }
     let whole = Span::new(0, text.find('\n').unwrap_or(text.len()));
     let translated =
         unit::translate(&ast, &options.entry, whole).map_err(|error| refuse(*error))?;
@@ -93,5 +100,37 @@ pub fn parse(name: &str, text: &str, options: &Options) -> Result<Parsed, Failur
     };
     let mut parsed = palisade_lower::lower(&unit).map_err(|errors| (source.clone(), errors))?;
     parsed.warnings.extend(translated.warnings);
+    for path in beside {
+        let shown = path.display();
+        let message = format!("`{shown}` is read as well: it is beside a header that is included");
+        parsed.warnings.push(Diagnostic::warning(whole, message));
+    }
     Ok(parsed)
+}
+
+/// The syntax of a text, with what it includes and the files that follow it, and where further files of the program may be.
+fn read_files(
+    name: &str,
+    text: &str,
+    more: &[PathBuf],
+    options: &Options,
+) -> Result<(ast::Ast, Source, Vec<PathBuf>), Failure> {
+    let read = &options.read;
+    let preprocessed = preprocess::Preprocessor::run(
+        Path::new(name),
+        text,
+        more,
+        &options.include,
+        &options.defines,
+        &|path| read(path),
+    );
+    let done = match preprocessed {
+        Ok(done) => done,
+        Err((errors, files)) => return Err((Source::of_files(name, text, files, []), errors)),
+    };
+    let source = Source::of_files(name, text, done.files, []);
+    match parser::parse(done.tokens) {
+        Ok(ast) => Ok((ast, source, done.companions)),
+        Err(error) => Err((source, vec![error])),
+    }
 }

@@ -277,7 +277,11 @@ impl Parser {
             let mut designators = Vec::new();
             loop {
                 if self.take("[") {
-                    designators.push(Designator::Index(self.conditional()?));
+                    let first = self.conditional()?;
+                    designators.push(match self.take("...") {
+                        true => Designator::Range(first, self.conditional()?),
+                        false => Designator::Index(first),
+                    });
                     self.expect("]")?;
                 } else if self.peek().is(".") {
                     self.next();

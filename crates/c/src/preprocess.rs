@@ -38,6 +38,8 @@ pub struct Preprocessed {
     pub tokens: Vec<Token>,
     /// The files that it includes, with their texts, in the order of their offsets.
     pub files: Files,
+    /// For each `"name.h"` that it includes: where `name.c` would be.
+    pub companions: Vec<PathBuf>,
 }
 
 struct Cursor {
@@ -65,6 +67,7 @@ pub struct Preprocessor<'a> {
     /// The tokens of a file that was included before.
     lexed: HashMap<String, Rc<[Token]>>,
     once: Vec<String>,
+    companions: Vec<PathBuf>,
     next_offset: usize,
     cursors: Vec<Cursor>,
     conditions: Vec<Condition>,
@@ -77,10 +80,11 @@ pub struct Preprocessor<'a> {
 }
 
 impl<'a> Preprocessor<'a> {
-    /// Reads a program whose first file has this text.
+    /// Reads a program whose first file has this text; the files `more` follow it.
     pub fn run(
         path: &Path,
         text: &str,
+        more: &[PathBuf],
         include: &'a [PathBuf],
         defines: &[(String, String)],
         read: ReadFile<'a>,
@@ -92,6 +96,7 @@ impl<'a> Preprocessor<'a> {
             files: Vec::new(),
             lexed: HashMap::new(),
             once: Vec::new(),
+            companions: Vec::new(),
             next_offset: text.len() + 1,
             cursors: Vec::new(),
             conditions: Vec::new(),
@@ -116,10 +121,18 @@ impl<'a> Preprocessor<'a> {
             conditions: 0,
         });
         let mut tokens = Vec::new();
-        while let Some(token) = this.next_expanded() {
-            tokens.push(token);
-            if tokens.len() > MOST_TOKENS || !this.errors.is_empty() {
-                break;
+        let mut more = more.iter();
+        loop {
+            this.read_tokens(&mut tokens);
+            let next = match this.errors.is_empty() && this.conditions.is_empty() {
+                true => more.next(),
+                false => None,
+            };
+            let Some(path) = next else { break };
+            if let Ok(text) = (this.read)(path) {
+                let shown = path.to_string_lossy().into_owned();
+                let tokens = this.add_file(shown.clone(), text);
+                this.enter(tokens, path.parent().map(Path::to_owned), shown);
             }
         }
         if tokens.len() > MOST_TOKENS {
@@ -148,7 +161,21 @@ impl<'a> Preprocessor<'a> {
         Ok(Preprocessed {
             tokens,
             files: this.files,
+            companions: this.companions,
         })
+    }
+
+    fn read_tokens(&mut self, tokens: &mut Vec<Token>) {
+        while let Some(token) = self.next_expanded() {
+            // Only where it is read: `#warning` and what is left out may hold any text.
+            if token.kind == Kind::Other && matches!(&*token.text, "\"" | "'") {
+                self.error(token.span, "this quote has no end");
+            }
+            tokens.push(token);
+            if tokens.len() > MOST_TOKENS || !self.errors.is_empty() {
+                break;
+            }
+        }
     }
 
     fn define_text(&mut self, name: &str, value: &str) {
@@ -538,6 +565,8 @@ impl<'a> Preprocessor<'a> {
                 }
             }
             "warning" | "line" | "ident" => {}
+            // Where a preprocessor has been: `# 1 "file.c"`.
+            _ if name.kind == Kind::Number => {}
             other => {
                 let message = format!("there is no directive `#{other}`");
                 self.error(span, message);
@@ -669,7 +698,12 @@ impl<'a> Preprocessor<'a> {
             false => self.cursors.last().and_then(|c| c.directory.clone()),
         };
         let mut tried = None;
-        for directory in own.iter().chain(self.include) {
+        // Of a library's headers our own come before those in `-I`, which are for compilers.
+        let elsewhere = match headers::find(&name) {
+            Some(_) => &[],
+            None => self.include,
+        };
+        for directory in own.iter().chain(elsewhere) {
             let path = directory.join(&name);
             let shown = path.to_string_lossy().into_owned();
             if let Some(tokens) = self.lexed.get(&shown) {
@@ -681,6 +715,9 @@ impl<'a> Preprocessor<'a> {
             }
             match (self.read)(&path) {
                 Ok(text) => {
+                    if !angled && name.ends_with(".h") {
+                        self.companions.push(path.with_extension("c"));
+                    }
                     let tokens = self.add_file(shown.clone(), text);
                     self.enter(tokens, path.parent().map(Path::to_owned), shown);
                     return;

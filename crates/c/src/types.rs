@@ -169,6 +169,7 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
                 return fail(span, format!("`{name}` is not defined"));
             };
             let mut total = 0u64;
+            let mut widths: Option<Vec<u64>> = None;
             for field in fields {
                 if field.bits {
                     return fail(field.span, "bit-fields are not supported");
@@ -181,6 +182,13 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
                     return fail(field.span, message);
                 } else {
                     total = total.max(own);
+                    let mut own = Vec::new();
+                    scalar_sizes(&field.ty, field.span, lengths, &mut own)?;
+                    if widths.as_ref().is_some_and(|widths| *widths != own) {
+                        let message = "a union whose members have scalars of different sizes is not supported";
+                        return fail(field.span, message);
+                    }
+                    widths = Some(own);
                 }
             }
             total
@@ -198,6 +206,39 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
         ),
         false => Ok(count),
     }
+}
+
+/// The sizes in bytes of the scalars of a type, in order.
+fn scalar_sizes(ty: &Type, span: Span, lengths: &mut dyn Lengths, into: &mut Vec<u64>) -> Done<()> {
+    match &*ty.kind {
+        TypeKind::Array(element, length) => {
+            let count = match length {
+                Some(length) => lengths.length(length)?,
+                None => 0,
+            };
+            for _ in 0..count.min(MOST_CELLS) {
+                scalar_sizes(element, span, lengths, into)?;
+            }
+        }
+        TypeKind::Record(id) => {
+            let record = lengths.ast().records[id.0 as usize].clone();
+            let fields = record.fields.unwrap_or_default();
+            let all = if record.union {
+                fields.len().min(1)
+            } else {
+                fields.len()
+            };
+            for field in &fields[..all] {
+                scalar_sizes(&field.ty, field.span, lengths, into)?;
+            }
+        }
+        TypeKind::TypeOf(_) => {
+            let ty = resolved(ty, span, lengths)?;
+            scalar_sizes(&ty, span, lengths, into)?;
+        }
+        _ => into.push(size(ty, span, lengths)?.0),
+    }
+    Ok(())
 }
 
 /// The cells of an object of this type, with what follows the object's name.

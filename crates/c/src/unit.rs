@@ -24,6 +24,8 @@ pub(crate) struct Translator<'a> {
     pub stride: i64,
     /// Pointers become numbers, or numbers pointers.
     pub uses_bits: bool,
+    /// The names of the function that is being translated, with their types: `typeof` may ask for them.
+    pub local_types: Vec<(Rc<str>, Type)>,
     /// Constants that the value of is being looked for.
     looking: Vec<Rc<str>>,
 }
@@ -75,6 +77,7 @@ fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Tran
         warnings: Vec::new(),
         stride,
         uses_bits: false,
+        local_types: Vec::new(),
         looking: Vec::new(),
     };
     // CDSChecker's programs begin with another name.
@@ -175,6 +178,14 @@ impl<'a> Translator<'a> {
         Ok((object, ty))
     }
 
+    /// The number of an element, in an initial value.
+    pub fn element(&mut self, expr: &Expr) -> Done<u64> {
+        match self.integer(expr)? {
+            Some(index) if (0..1 << 32).contains(&index) => Ok(index as u64),
+            _ => fail(expr.span, "this must be the number of an element"),
+        }
+    }
+
     /// An array whose length its initial value says.
     pub fn with_length(&mut self, ty: &Type, init: Option<&Init>, span: Span) -> Done<Type> {
         let ty = resolved(ty, span, self)?;
@@ -186,8 +197,10 @@ impl<'a> Translator<'a> {
                 let mut next = 0;
                 let mut most = 0;
                 for (designators, _) in entries {
-                    if let Some(Designator::Index(index)) = designators.first() {
-                        next = self.length(&Rc::new(index.clone()))?;
+                    if let Some(Designator::Index(at) | Designator::Range(_, at)) =
+                        designators.first()
+                    {
+                        next = self.element(at)?;
                     }
                     next += 1;
                     most = most.max(next);

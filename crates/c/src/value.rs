@@ -137,7 +137,8 @@ impl Body<'_, '_> {
         let known = |ty: &Type| ty.pointee().is_some_and(|to| !to.is_void());
         let constant = matches!(value.expr, LangExpr::Const(_));
         let number = |ty: &Type| matches!(&*ty.kind, TypeKind::Int { .. });
-        if !constant && (known(&value.ty) && number(to) || number(&value.ty) && known(to)) {
+        let to_number = value.ty.is_pointer() && number(to);
+        if !constant && (to_number || number(&value.ty) && known(to)) {
             self.translator.uses_bits = true;
         }
         let expr = if matches!(&*to.kind, TypeKind::Bool) {
@@ -205,6 +206,15 @@ impl Body<'_, '_> {
                     };
                     return Ok((place, ty.clone()));
                 }
+                // In `typeof`: only the type of a variable of the function around it counts.
+                let mut around = self.translator.local_types.iter().rev();
+                if variable.is_none()
+                    && let Some((_, ty)) = around.find(|(known, _)| **known == **name)
+                {
+                    let ty = ty.clone();
+                    let memory = self.memory(name, &ty, span)?;
+                    return Ok((Place::Memory(LangExpr::Atom(Atom::AddressOf(memory))), ty));
+                }
                 let found = match variable {
                     Some(Variable::Static(object, ty)) => Some((object, ty)),
                     _ => self.translator.global(name)?,
@@ -236,6 +246,9 @@ impl Body<'_, '_> {
                 Err(Box::new(error))
             }
             ExprKind::Unary(Unary::Dereference, operand) => {
+                if self.is_view(operand)? {
+                    return fail(span, "single bytes of other objects are not supported");
+                }
                 let value = self.rvalue(operand)?;
                 let Some(to) = value.ty.pointee() else {
                     return fail(operand.span, "this is not a pointer");
@@ -458,12 +471,15 @@ impl Body<'_, '_> {
     }
 
     fn volatile_note(&mut self, span: Span) {
-        const NOTE: &str = "`volatile` makes an access not atomic: it is taken as plain";
-        let said = self.translator.warnings.iter().any(|w| w.message == NOTE);
-        if !said {
-            self.translator
-                .warnings
-                .push(Diagnostic::warning(span, NOTE));
+        let message = "`volatile` makes an access not atomic: it is taken as plain";
+        self.note(message, span);
+    }
+
+    /// Says something about the answer, once.
+    pub fn note(&mut self, message: &str, span: Span) {
+        let warnings = &mut self.translator.warnings;
+        if !warnings.iter().any(|w| w.message == message) {
+            warnings.push(Diagnostic::warning(span, message));
         }
     }
 
@@ -488,10 +504,9 @@ impl Body<'_, '_> {
                 }
                 for cell in 0..count {
                     let to = self.temporary(&Type::int(64, true), span);
-                    let load = Action::Load {
+                    let load = Action::Peek {
                         to,
                         address: self.behind(value.expr.clone(), cell),
-                        order: Order::NonAtomic,
                     };
                     self.emit(load, span);
                     let store = Action::Store {
@@ -549,6 +564,13 @@ impl Body<'_, '_> {
             }
             ExprKind::Call(callee, arguments) => {
                 self.call(callee, arguments, false, expr.span)?;
+            }
+            // `(void)x;` reads nothing.
+            ExprKind::Name(_) | ExprKind::Member(..) => {
+                let (place, ty) = self.place(expr)?;
+                if ty.atomic || ty.volatile {
+                    self.load(place, &ty, expr.span)?;
+                }
             }
             _ => {
                 self.rvalue(expr)?;
@@ -662,7 +684,23 @@ impl Body<'_, '_> {
                     self.effect(inner)?;
                     return Ok(Value::nothing());
                 }
-                self.rvalue_for(inner, &ty)
+                if let Some(value) = self.allocation(inner, Some(&ty))? {
+                    return self.convert(value, &ty, span);
+                }
+                let value = self.rvalue(inner)?;
+                if let (Some(from), Some(to)) = (value.ty.pointee(), ty.pointee())
+                    && let (Some(_), Some(_)) = (from.width(), to.width())
+                    && !is_bytes(&ty)
+                    && !is_bytes(&value.ty)
+                {
+                    let (from, to) = (from.clone(), to.clone());
+                    let (from, _) = size(&from, span, self.translator)?;
+                    if from != size(&to, span, self.translator)?.0 {
+                        let message = "an object cannot be used as one of another size here";
+                        return fail(span, message);
+                    }
+                }
+                self.convert(value, &ty, span)
             }
             ExprKind::SizeOfType(ty) => {
                 let (bytes, _) = size(ty, span, self.translator)?;
@@ -674,22 +712,8 @@ impl Body<'_, '_> {
                 Ok(unsigned_long(bytes as i64))
             }
             ExprKind::OffsetOf(ty, path) => {
-                let mut ty = resolved(ty, span, self.translator)?;
-                let mut total = 0;
-                for name in path {
-                    let Some(id) = ty.record() else {
-                        return fail(span, "this is not a struct");
-                    };
-                    match member(id, name, span, self.translator)? {
-                        // In cells: it is there to be added to a pointer to bytes, which counts in cells.
-                        Some((cells, _, field)) => {
-                            total += cells * self.translator.stride;
-                            ty = field;
-                        }
-                        None => return fail(span, format!("there is no member `{name}`")),
-                    }
-                }
-                Ok(unsigned_long(total))
+                let (_, bytes) = self.offset(ty, path, span)?;
+                Ok(unsigned_long(bytes as i64))
             }
             ExprKind::Statements(statements) => self.statement_expression(statements),
             ExprKind::Generic(value, choices) => {
@@ -702,6 +726,25 @@ impl Body<'_, '_> {
                 Ok(Value::int(i64::from(same(&left, &right))))
             }
         }
+    }
+
+    /// Where a member is, in cells and in bytes.
+    fn offset(&mut self, ty: &Type, path: &[Rc<str>], span: Span) -> Done<(i64, u64)> {
+        let mut ty = resolved(ty, span, self.translator)?;
+        let mut total = (0, 0);
+        for name in path {
+            let Some(id) = ty.record() else {
+                return fail(span, "this is not a struct");
+            };
+            match member(id, name, span, self.translator)? {
+                Some((cells, bytes, field)) => {
+                    total = (total.0 + cells, total.1 + bytes);
+                    ty = field;
+                }
+                None => return fail(span, format!("there is no member `{name}`")),
+            }
+        }
+        Ok(total)
     }
 
     fn choice<'e>(
@@ -845,25 +888,49 @@ impl Body<'_, '_> {
         right: &Expr,
         span: Span,
     ) -> Done<Value> {
-        let value = self.rvalue(left)?;
-        let bytes = |ty: &Type| {
-            let to = ty.pointee().map(|to| to.kind.clone());
-            matches!(
-                to.as_deref(),
-                Some(TypeKind::Void | TypeKind::Int { bits: 8, .. })
-            )
-        };
-        if bytes(&value.ty)
-            && matches!(op, BinaryOp::Add | BinaryOp::Subtract)
-            && mentions_size(right)
-        {
-            return fail(
-                span,
-                "arithmetic with sizes in bytes on pointers is not supported",
-            );
+        let mut value = self.rvalue(left)?;
+        if is_bytes(&value.ty) && matches!(op, BinaryOp::Add | BinaryOp::Subtract) {
+            // A step in bytes is one to a member, as `container_of` makes it, or one in an array of bytes.
+            if let Some((ty, path)) = offset_of(right) {
+                let (cells, _) = self.offset(ty, path, span)?;
+                let by = LangExpr::Const(cells * self.translator.stride);
+                value.expr = lower::binary(op, value.expr, by);
+                return Ok(value);
+            }
+            // `&((struct s *)0)->m`, as it was written before there was `offsetof`.
+            if let ExprKind::Unary(Unary::AddressOf, _) = &without_casts(right).kind
+                && let by @ LangExpr::Const(_) = self.rvalue(without_casts(right))?.expr
+            {
+                value.expr = lower::binary(op, value.expr, by);
+                return Ok(value);
+            }
+            let pointer = self.type_of(right)?.is_pointer();
+            let vague = value.ty.pointee().is_some_and(Type::is_void);
+            if !pointer && (vague || mentions_size(right) || self.is_view(left)?) {
+                let message = "arithmetic in bytes on pointers to other objects is not supported";
+                return fail(span, message);
+            }
         }
         let right = self.rvalue(right)?;
         self.combine(op, value, right, span)
+    }
+
+    /// Whether an object of other scalars is looked at as bytes here: `(char *)&x`.
+    fn is_view(&mut self, pointer: &Expr) -> Done<bool> {
+        let ExprKind::Cast(ty, inner) = &pointer.kind else {
+            return Ok(false);
+        };
+        let ty = resolved(ty, pointer.span, self.translator)?;
+        if !is_bytes(&ty) {
+            return Ok(false);
+        }
+        let from = self.type_of(inner)?;
+        let to = match &*from.kind {
+            TypeKind::Array(element, _) | TypeKind::Pointer(element) => element.clone(),
+            _ => return Ok(false),
+        };
+        let to = resolved(&to, pointer.span, self.translator)?;
+        Ok(!to.is_void() && size(&to, pointer.span, self.translator)?.0 != 1)
     }
 
     pub fn combine(&mut self, op: BinaryOp, left: Value, right: Value, span: Span) -> Done<Value> {
@@ -1070,6 +1137,34 @@ impl Body<'_, '_> {
         Ok(wanted.then_some((old, new)))
     }
 
+    /// The value of a plain object that is stored into another of the same type: that may also be done where it was never set.
+    fn copied(&mut self, value: &Expr, target: &Place, ty: &Type) -> Done<Option<Value>> {
+        let is_place = matches!(
+            value.kind,
+            ExprKind::Name(_)
+                | ExprKind::Member(..)
+                | ExprKind::Arrow(..)
+                | ExprKind::Index(..)
+                | ExprKind::Unary(Unary::Dereference, _)
+        );
+        if !is_place || !ty.is_scalar() || ty.atomic || matches!(target, Place::Register(_)) {
+            return Ok(None);
+        }
+        let (place, from) = self.place(value)?;
+        let value = match place {
+            Place::Memory(address) if !from.atomic && same(&from, ty) && !from.volatile => {
+                let to = self.temporary(&from, value.span);
+                self.emit(Action::Peek { to, address }, value.span);
+                Value {
+                    expr: LangExpr::Atom(Atom::Local(to)),
+                    ty: from.plain(),
+                }
+            }
+            place => self.load(place, &from, value.span)?,
+        };
+        Ok(Some(self.convert(value, ty, Span::default())?))
+    }
+
     fn assign(
         &mut self,
         op: Option<BinaryOp>,
@@ -1084,7 +1179,10 @@ impl Body<'_, '_> {
             let changed = self.change(op, target, &ty, operand, wanted, span)?;
             return Ok(changed.map(|(_, new)| new));
         }
-        let mut value = self.rvalue_for(value, &ty)?;
+        let mut value = match self.copied(value, &target, &ty)? {
+            Some(value) => value,
+            None => self.rvalue_for(value, &ty)?,
+        };
         if wanted && ty.is_scalar() && matches!(target, Place::Memory(_)) {
             value = self.kept(value, span);
         }
@@ -1111,6 +1209,30 @@ fn unchecked(address: ValueExpr) -> ValueExpr {
     }
 }
 
+/// A pointer to bytes, or to anything.
+fn is_bytes(ty: &Type) -> bool {
+    let to = ty.pointee().map(|to| to.kind.clone());
+    matches!(
+        to.as_deref(),
+        Some(TypeKind::Void | TypeKind::Bool | TypeKind::Int { bits: 8, .. })
+    )
+}
+
+/// The struct and the members of an `offsetof`.
+fn offset_of(expr: &Expr) -> Option<(&Type, &[Rc<str>])> {
+    match &without_casts(expr).kind {
+        ExprKind::OffsetOf(ty, path) => Some((ty, path)),
+        _ => None,
+    }
+}
+
+fn without_casts(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Cast(_, inner) => without_casts(inner),
+        _ => expr,
+    }
+}
+
 fn unsigned_long(value: i64) -> Value {
     Value {
         expr: LangExpr::Const(value),
@@ -1129,7 +1251,7 @@ pub(crate) fn mentions_size(expr: &Expr) -> bool {
 }
 
 /// What small integers become in an operation.
-fn promoted(width: Width) -> Type {
+pub(crate) fn promoted(width: Width) -> Type {
     match width.bits < 32 {
         true => Type::int(32, true),
         false => Type::int(width.bits, width.signed),

@@ -15,9 +15,9 @@ pub(crate) fn respect(
     if answer.verdict != Verdict::Holds {
         return answer;
     }
-    // A robust program has the runs of sequential consistency and no others.
+    // A robust program has the runs of sequential consistency and no others; an observationally robust one goes the same ways.
     let model = match options.criterion {
-        Criterion::Robust => Model::Sc,
+        Criterion::Robust | Criterion::Observational => Model::Sc,
         _ => options.model,
     };
     let question = Options {

@@ -6,11 +6,10 @@
 
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use web_time::Instant;
 
 use palisade_certificate::{Claim, Locations, Proof};
 use palisade_explore::{Outcome, Reason, Successors};
-use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_lang::{Program, RegisterId};
 use palisade_memory::ra_accepts::blocks_end;
 use palisade_threads::{LocalId, View};
@@ -108,23 +107,8 @@ pub fn certificate(
         };
         let answer =
             crate::ra::robust(program, &robust, control).map_err(NoCertificate::Refused)?;
-        let deadlock = mentions_of_deadlock(program);
-        let mut by_sc = blocks_end(program) && deadlock != Deadlock::Otherwise;
-        if by_sc && deadlock == Deadlock::Needed && answer.verdict == Verdict::Holds {
-            // Who waits in a deadlock of SC may go on under RA, with an old value: then SC shows nothing.
-            let under_sc = Options {
-                model: Model::Sc,
-                all: false,
-                timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
-                ..options.clone()
-            };
-            match crate::safe::check(program, &under_sc, control).verdict {
-                Verdict::Unknown(reason) => return Err(NoCertificate::Unfinished(reason)),
-                verdict => by_sc = verdict == Verdict::Holds,
-            }
-        }
         match answer.verdict {
-            Verdict::Holds if by_sc => {}
+            Verdict::Holds if blocks_end(program) => {}
             Verdict::Unknown(reason) => return Err(NoCertificate::Unfinished(reason)),
             Verdict::Holds | Verdict::Violated => claim.proof = Proof::Messages,
         }
@@ -294,13 +278,13 @@ pub(crate) fn hand_over(
 ) -> Result<(), NoCertificate> {
     let mut numbers = Vec::new();
     let mut result = Ok(());
-    outcome.states.for_each(|_, row| {
+    let read = outcome.states.for_each(|_, row| {
         numbers.clear();
         if result.is_ok() && put(row, &mut numbers).is_some() {
             result = take(&numbers);
         }
     });
-    result.map_err(NoCertificate::Failed)
+    result.and(read).map_err(NoCertificate::Failed)
 }
 
 /// Threads and memory of a row as numbers; `None` where a thread has been stopped by an error. The thread `gone` stands nowhere any more.

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{ErrorKind, Read, Result, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 use palisade_explore::{Keeper, Outcome, Reason, Space, read_number, write_number};
 use palisade_lang::Program;
@@ -54,6 +54,11 @@ pub(crate) trait Kept: Space {
 
     /// Makes it so again; `None` where that cannot be.
     fn recall(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()>;
+
+    /// Why a state that was not said to be a violation may be one all the same.
+    fn doubt(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Keeps whether things were noticed.

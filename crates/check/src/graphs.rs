@@ -6,20 +6,22 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use web_time::Instant;
 
+use palisade_lang::never::mentions_deadlock;
 use palisade_lang::{Op, PointId, Program, Thread};
 use palisade_memory::c20::{C20Graph, EventId, Relations, State};
 use palisade_memory::witness::InitialName;
 use palisade_memory::{
-    Event, EventKind, EventRef, Machine, Pattern, PatternKind, Step, StepKind, Witness,
-    never_is_true,
+    Event, EventKind, EventRef, Local, Machine, Pattern, PatternKind, Step, StepKind, Witness,
+    is_deadlock, never_is_true,
 };
 use rustc_hash::FxHashMap;
 
 use crate::ra::witness::cycle_through;
 use crate::run::event_at;
 use crate::safe::never_in_words;
+use crate::waiting::UNSURE;
 use crate::{Answer, Control, Criterion, Options, Progress, Refusal, Stats, Verdict};
 
 /// So many states are looked at where neither time nor memory is limited: a graph may take kilobytes.
@@ -61,6 +63,8 @@ pub(crate) fn check(
         numbers: FxHashMap::default(),
         bytes: 0,
         loops: program.threads.iter().map(steps_that_close_loops).collect(),
+        asks_deadlock: mentions_deadlock(program),
+        unsure: false,
     };
     Ok(walk.run(control))
 }
@@ -74,6 +78,9 @@ struct Walk<'a> {
     bytes: u64,
     /// By thread's code: its transitions that lead back.
     loops: Vec<Vec<bool>>,
+    asks_deadlock: bool,
+    /// Somewhere it was not found out whether there is a deadlock.
+    unsure: bool,
 }
 
 impl Walk<'_> {
@@ -107,13 +114,16 @@ impl Walk<'_> {
                         wrong = Some(Wrong::Error(at, step));
                         break;
                     }
-                    self.add(without_repetition(next, step.thread), Some((at, step)));
+                    if !self.goes_round(at, &step, &next) {
+                        self.add(without_repetition(next, step.thread), Some((at, step)));
+                    }
                 }
             }
             at += 1;
         }
         let verdict = match (&wrong, stopped) {
             (Some(_), _) => Verdict::Violated,
+            (None, None) if self.unsure => Verdict::Unknown(UNSURE.to_owned()),
             (None, None) => Verdict::Holds,
             (None, Some(why)) => Verdict::Unknown(format!(
                 "the program is not robust, so its execution graphs have to be looked at one by one: {why}; {} partial graphs were seen, and none of them is a violation",
@@ -140,6 +150,55 @@ impl Walk<'_> {
             },
             notes,
             harm: None,
+        }
+    }
+
+    /// Whether a thread has come back to where it was, in a loop in which it changed nothing. What follows can follow from where it was before the round, too: without what it has
+    /// read the graph has fewer orders to respect, and whatever has read what the round stored can read what was there already, which is the same value.
+    /// Only where nothing but states is asked for, and no data that may race has been read.
+    fn goes_round(&self, at: usize, step: &Step, next: &State) -> bool {
+        let code = self.machine.code();
+        let thread = step.thread;
+        let of_code = code.instances[thread].thread.index();
+        if self.options.criterion != Criterion::Safe
+            || !self.loops[of_code][step.transition]
+            || next.block.is_some()
+        {
+            return false;
+        }
+        let live = &code.live_registers()[of_code];
+        let same = |local: &Local| {
+            let now = &next.locals[thread];
+            local.point == now.point
+                && local.stopped == now.stopped
+                && (local.registers.iter().zip(&now.registers))
+                    .zip(&live[now.point.index()])
+                    .all(|((a, b), live)| !live || a == b)
+        };
+        let changes = |step: &Step| {
+            let plain = step
+                .location
+                .is_some_and(|l| self.program.location(l).nonatomic);
+            let fence_or_block = matches!(
+                step.kind,
+                StepKind::Fence | StepKind::AtomicBegin | StepKind::AtomicEnd
+            );
+            plain || fence_or_block || step.is_write() && step.read != step.written
+        };
+        let (mut at, mut step) = (at, step);
+        loop {
+            if step.thread == thread {
+                if changes(step) {
+                    return false;
+                }
+                if same(&self.found[at].state.locals[thread]) {
+                    return true;
+                }
+            }
+            match &self.found[at].from {
+                Some((before, earlier)) => (at, step) = (*before, earlier),
+                None => return false,
+            }
         }
     }
 
@@ -197,7 +256,7 @@ impl Walk<'_> {
         self.machine.steps(state)
     }
 
-    fn wrong_state(&self, at: usize, state: &State) -> Option<Wrong> {
+    fn wrong_state(&mut self, at: usize, state: &State) -> Option<Wrong> {
         if state.raced {
             return Some(Wrong::Race(at));
         }
@@ -208,12 +267,15 @@ impl Walk<'_> {
                     return None;
                 }
                 let memory = self.machine.newest(state);
-                let stuck =
-                    self.machine.steps(state).is_empty() && !self.machine.is_dead_end(state);
-                let broken =
-                    self.program.nevers.iter().position(|never| {
-                        never_is_true(code, never, &state.locals, &memory, stuck)
-                    })?;
+                let deadlock = self.asks_deadlock && {
+                    let seen = self.machine.seen_by_block(state);
+                    let known = is_deadlock(code, &state.locals, &memory, seen);
+                    self.unsure |= known.is_none();
+                    known == Some(true)
+                };
+                let broken = self.program.nevers.iter().position(|never| {
+                    never_is_true(code, never, &state.locals, &memory, deadlock)
+                })?;
                 let real = self.machine.is_real(state);
                 real.then_some(Wrong::Never(at, broken))
             }
@@ -239,76 +301,15 @@ impl Walk<'_> {
         let mut path = Vec::new();
         let mut at = end;
         while let Some((before, step)) = &self.found[at].from {
-            path.push((step, &self.found[at].state));
+            path.push((step, &*self.found[at].state));
             at = *before;
         }
         path.reverse();
+        let last_node = path
+            .last()
+            .and_then(|(step, state)| last_node(step.thread, state));
+        let (mut events, of_node) = told(program, &path)?;
         let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
-        let mut events: Vec<Event> = Vec::new();
-        // By thread and place in its program order: the event, or of a block the first one that reads and the last one that writes.
-        let mut of_node: Vec<Vec<(usize, usize)>> = vec![Vec::new(); names.len()];
-        let last_thread = path.last().map_or(0, |(step, _)| step.thread);
-        for (step, after) in path {
-            let kind = match step.kind {
-                StepKind::Load => EventKind::Load,
-                StepKind::Store => EventKind::Store,
-                StepKind::Rmw => EventKind::Rmw,
-                StepKind::Fence => EventKind::Fence,
-                StepKind::Race => match (step.read, step.written) {
-                    (Some(_), Some(_)) => EventKind::Rmw,
-                    (None, Some(_)) => EventKind::Store,
-                    _ => EventKind::Load,
-                },
-                StepKind::AtomicBegin | StepKind::AtomicEnd => EventKind::Local,
-                _ => continue,
-            };
-            let transition = step.transition as u32;
-            let mut event = event_at(
-                program,
-                step.thread,
-                transition,
-                kind,
-                step.location,
-                &names,
-            );
-            event.value = step.written.or(step.read);
-            event.read = step.read.filter(|_| kind == EventKind::Rmw);
-            event.atomic = step.atomic;
-            let nodes = after.graph.events[step.thread].len();
-            // What the block that this is a part of has stored before.
-            let mut own = None;
-            if nodes > of_node[step.thread].len() {
-                of_node[step.thread].push((events.len(), events.len()));
-            } else if let Some(node) = of_node[step.thread].last_mut()
-                && step.atomic
-                && step.location.is_some()
-            {
-                let has_stored = events[node.1].kind != EventKind::Load;
-                own = has_stored.then_some(node.1);
-                if step.is_write() {
-                    node.1 = events.len();
-                }
-            }
-            if let (Some(location), Some(index)) = (step.location, nodes.checked_sub(1)) {
-                let id = EventId {
-                    thread: step.thread as u32,
-                    index: index as u32,
-                };
-                let reference = |write: Option<EventId>| match write {
-                    None => EventRef::Initial(InitialName::Init),
-                    Some(id) => EventRef::Event(of_node[id.thread as usize][id.index as usize].1),
-                };
-                if kind != EventKind::Store {
-                    let read = after.graph.event(id).rf.map(reference);
-                    event.rf = own.map(EventRef::Event).or(read);
-                }
-                if kind != EventKind::Load {
-                    let place = after.graph.mo_index(location, Some(id))?;
-                    event.after = Some(reference(after.graph.write_at(location, place - 1)));
-                }
-            }
-            events.push(event);
-        }
         if let Some(step) = &error {
             let kind = EventKind::Local;
             events.push(event_at(
@@ -335,7 +336,7 @@ impl Walk<'_> {
         let events_of = |id: EventId| of_node[id.thread as usize][id.index as usize];
         witness.pattern = match wrong {
             Wrong::NotSc(_) => {
-                (witness.cycle, witness.edges) = cycle_through(graph, last_thread, events_of)?;
+                (witness.cycle, witness.edges) = cycle_through(graph, last_node?, &[], events_of)?;
                 None
             }
             Wrong::Error(_, step) => {
@@ -368,6 +369,88 @@ impl Walk<'_> {
         };
         Some(witness)
     }
+}
+
+/// For each thread and place in its program order: the event, or of a block the first one that reads and the last one that writes.
+pub(crate) type OfNode = Vec<Vec<(usize, usize)>>;
+
+/// The last node of a thread.
+pub(crate) fn last_node(thread: usize, state: &State) -> Option<EventId> {
+    let index = state.graph.events[thread].len().checked_sub(1)?;
+    Some(EventId {
+        thread: thread as u32,
+        index: index as u32,
+    })
+}
+
+/// A run of the machine as events of a witness.
+pub(crate) fn told(program: &Program, path: &[(&Step, &State)]) -> Option<(Vec<Event>, OfNode)> {
+    let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
+    let mut events: Vec<Event> = Vec::new();
+    // By thread and place in its program order: the event, or of a block the first one that reads and the last one that writes.
+    let mut of_node: Vec<Vec<(usize, usize)>> = vec![Vec::new(); names.len()];
+    for &(step, after) in path {
+        let kind = match step.kind {
+            StepKind::Load => EventKind::Load,
+            StepKind::Store => EventKind::Store,
+            StepKind::Rmw => EventKind::Rmw,
+            StepKind::Fence => EventKind::Fence,
+            StepKind::Race => match (step.read, step.written) {
+                (Some(_), Some(_)) => EventKind::Rmw,
+                (None, Some(_)) => EventKind::Store,
+                _ => EventKind::Load,
+            },
+            StepKind::AtomicBegin | StepKind::AtomicEnd => EventKind::Local,
+            _ => continue,
+        };
+        let transition = step.transition as u32;
+        let mut event = event_at(
+            program,
+            step.thread,
+            transition,
+            kind,
+            step.location,
+            &names,
+        );
+        event.value = step.written.or(step.read);
+        event.read = step.read.filter(|_| kind == EventKind::Rmw);
+        event.atomic = step.atomic;
+        let nodes = after.graph.events[step.thread].len();
+        // What the block that this is a part of has stored before.
+        let mut own = None;
+        if nodes > of_node[step.thread].len() {
+            of_node[step.thread].push((events.len(), events.len()));
+        } else if let Some(node) = of_node[step.thread].last_mut()
+            && step.atomic
+            && step.location.is_some()
+        {
+            let has_stored = events[node.1].kind != EventKind::Load;
+            own = has_stored.then_some(node.1);
+            if step.is_write() {
+                node.1 = events.len();
+            }
+        }
+        if let (Some(location), Some(index)) = (step.location, nodes.checked_sub(1)) {
+            let id = EventId {
+                thread: step.thread as u32,
+                index: index as u32,
+            };
+            let reference = |write: Option<EventId>| match write {
+                None => EventRef::Initial(InitialName::Init),
+                Some(id) => EventRef::Event(of_node[id.thread as usize][id.index as usize].1),
+            };
+            if kind != EventKind::Store {
+                let read = after.graph.event(id).rf.map(reference);
+                event.rf = own.map(EventRef::Event).or(read);
+            }
+            if kind != EventKind::Load {
+                let place = after.graph.mo_index(location, Some(id))?;
+                event.after = Some(reference(after.graph.write_at(location, place - 1)));
+            }
+        }
+        events.push(event);
+    }
+    Some((events, of_node))
 }
 
 /// Two events that race, the second of which is the last one, in words.

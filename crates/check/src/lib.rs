@@ -1,4 +1,4 @@
-//! The criteria: safe, live, drf, trf, robust, persistent.
+//! The criteria: safe, live, drf, trf, robust, observational, persistent.
 //!
 //! One function answers every question: [`check`].
 
@@ -22,6 +22,7 @@ mod search;
 pub mod state;
 mod tso;
 mod verdict;
+mod waiting;
 mod weak;
 mod weave;
 
@@ -29,10 +30,11 @@ pub use certificate::{CERTIFIED, NoCertificate, certificate};
 pub use checkpoint::Checkpoints;
 pub use errors::mention_errors;
 pub use harm::harm;
-pub use palisade_explore::threads;
+pub use palisade_explore::{Disk, threads};
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};
 pub use persistent::instrument::instrument_persistence;
+pub use reach::{WithCopies, with_any_number_of_copies};
 pub use tso::instrument::{Attack, attacks, instrument};
 pub use verdict::{Abstraction, Answer, Harm, Level, Options, Reductions, Route, Stats, Verdict};
 
@@ -95,15 +97,22 @@ pub const QUESTIONS: &[(Model, Criterion)] = &[
     (Model::Tso, Criterion::Robust),
     (Model::Tso, Criterion::Persistent),
     (Model::Tso, Criterion::Safe),
+    (Model::Tso, Criterion::Live),
     (Model::Ra, Criterion::Robust),
+    (Model::Ra, Criterion::Observational),
     (Model::Ra, Criterion::Drf),
     (Model::Ra, Criterion::Safe),
+    (Model::Ra, Criterion::Live),
     (Model::C20, Criterion::Robust),
+    (Model::C20, Criterion::Observational),
     (Model::C20, Criterion::Drf),
     (Model::C20, Criterion::Safe),
+    (Model::C20, Criterion::Live),
     (Model::Rc11, Criterion::Robust),
+    (Model::Rc11, Criterion::Observational),
     (Model::Rc11, Criterion::Drf),
     (Model::Rc11, Criterion::Safe),
+    (Model::Rc11, Criterion::Live),
 ];
 
 /// Decides `options.criterion` under `options.model` for `program`, whose number of threads must be known (`palisade-param` needs not).
@@ -136,18 +145,42 @@ pub fn check(
         });
     }
     let mut answer = decide(program, options, control)?;
+    if options.disk.is_some() {
+        answer
+            .notes
+            .extend(kept_in_memory(options).map(str::to_owned));
+    }
     answer.notes.extend(orders::notes(program, options.model));
+    if options.criterion == Criterion::Safe && answer.verdict == Verdict::Holds {
+        answer.notes.extend(waiting::note(program));
+    }
     for witness in &mut answer.witnesses {
         orders::mark(program, witness);
     }
     Ok(bounds::respect(program, answer, options, control))
 }
 
+/// What to say of a question some of whose searches put nothing on disk.
+fn kept_in_memory(options: &Options) -> Option<&'static str> {
+    match (options.model, options.criterion) {
+        (_, Criterion::Live) => {
+            Some("`live` keeps its graph of states in memory: `--disk` is of no use for it")
+        }
+        (Model::Tso, Criterion::Safe) => Some(
+            "of the searches for `safe` under TSO, the backward one keeps its states in memory: `--disk` is of use for the others only",
+        ),
+        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Robust | Criterion::Safe) => Some(
+            "most searches under this model keep their states in memory: `--disk` is of use for walks over states of SC only",
+        ),
+        _ => None,
+    }
+}
+
 /// Decides the criterion for the program as it is, whatever bounds it has.
 fn decide(program: &Program, options: &Options, control: &Control<'_>) -> Result<Answer, Refusal> {
     match (options.model, options.criterion) {
         (Model::Sc, Criterion::Safe) => Ok(safe::check(program, options, control)),
-        (Model::Sc, Criterion::Live) => Ok(live::check(program, options, control)),
+        (_, Criterion::Live) => live::check(program, options, control),
         (Model::Sc | Model::Tso, Criterion::Drf) => Ok(drf::check(program, options, control)),
         (Model::Tso, Criterion::Persistent) => Ok(persistent::check(program, options, control)),
         (Model::Tso, Criterion::Safe) => Ok(reach::check(program, options, control)),
@@ -155,6 +188,9 @@ fn decide(program: &Program, options: &Options, control: &Control<'_>) -> Result
         (Model::Tso, Criterion::Robust) => Ok(tso::robust::check(program, options, control)),
         (Model::Ra | Model::C20 | Model::Rc11, Criterion::Robust) => {
             weak::robust(program, options, control)
+        }
+        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Observational) => {
+            weak::observational(program, options, control)
         }
         (Model::Ra | Model::C20 | Model::Rc11, Criterion::Safe) => {
             weak::safe(program, options, control)

@@ -6,9 +6,10 @@ use palisade_memory::{Pattern, PatternKind, Witness};
 use palisade_threads::View;
 
 use crate::run::{events_with_all_fences, name_copies, replay};
-use crate::sc::{Observed, Observer, ScSpace, is_deadlock};
+use crate::sc::{Observed, Observer, ScSpace};
 use crate::search::search;
 use crate::state::Frame;
+use crate::waiting::is_deadlock;
 use crate::{Answer, Control, Criterion, Model, Options};
 
 /// Looks for true `never`s and for errors.

@@ -6,11 +6,12 @@ use std::sync::atomic::AtomicBool;
 use palisade_explore::{Space, Successors};
 use palisade_lang::{LocationId, Program, ProgramError, Value};
 use palisade_threads::{
-    ActionKind, Effect, Flags, Footprint, LocalId, OtherStep, Standing, Status, Step, View,
+    ActionKind, Effect, Flags, Footprint, LocalId, OtherStep, Standing, Step, View,
 };
 
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::state::{Frame, Standings};
+use crate::waiting::is_deadlock;
 
 /// What one step did to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +183,7 @@ impl<O: Observer> ScSpace<'_, '_, O> {
         })
     }
 
-    /// The steps of one thread, whose standing is known. Whether there are any.
+    /// The steps of one thread, whose standing is known.
     #[inline(always)]
     fn explore(
         &self,
@@ -190,7 +191,7 @@ impl<O: Observer> ScSpace<'_, '_, O> {
         row: &[u32],
         instance: usize,
         out: &mut Successors<'_>,
-    ) -> bool {
+    ) {
         let frame = self.frame;
         let ScWorker {
             view,
@@ -202,7 +203,7 @@ impl<O: Observer> ScSpace<'_, '_, O> {
         let group = frame.group_of[instance].map(|group| &frame.groups[group][..]);
         // Two interchangeable threads in the same local state do the same.
         if group.is_some_and(|group| instance > group[0] && row[instance] == row[instance - 1]) {
-            return false;
+            return;
         }
         let labels = StepLabel {
             component: instance,
@@ -210,7 +211,6 @@ impl<O: Observer> ScSpace<'_, '_, O> {
             outcome: 0,
         };
         let labels = labels.encode(standing.point().map_or(0, |p| p.0));
-        let mut moved = false;
         for action in 0..standing.actions as usize {
             let label = labels | StepLabel::of_action(action);
             let read = |location| row[frame.component(location)];
@@ -247,9 +247,7 @@ impl<O: Observer> ScSpace<'_, '_, O> {
                     OtherStep::Errs => {}
                 },
             }
-            moved = true;
         }
-        moved
     }
 
     /// Reports an action that is an error, or becomes one with what it reads.
@@ -430,19 +428,6 @@ fn comes_first(frame: &Frame<'_>, row: &[u32], a: usize, b: usize) -> bool {
     }
 }
 
-/// Whether no thread can take a step and not all have ended.
-pub fn is_deadlock(frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> bool {
-    let all_ended = (0..frame.thread_count())
-        .all(|i| view.status(frame.codes[i], LocalId(row[i])) == Status::Ended);
-    if all_ended {
-        return false;
-    }
-    let only = frame.atomic_thread(view, row);
-    (0..frame.thread_count())
-        .filter(|&i| only.is_none_or(|o| o == i))
-        .all(|i| !can_move(frame, view, row, i))
-}
-
 impl<O: Observer> Kept for ScSpace<'_, '_, O> {
     fn program(&self) -> &Program {
         self.frame.program()
@@ -456,6 +441,10 @@ impl<O: Observer> Kept for ScSpace<'_, '_, O> {
     fn recall(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
         recall_flags(&self.observer.noticed(), numbers)?;
         self.frame.threads.recall_numbers(numbers)
+    }
+
+    fn doubt(&self) -> Option<&'static str> {
+        self.frame.doubt()
     }
 }
 
@@ -494,21 +483,19 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
             true => standings.each.iter().position(|standing| standing.atomic()),
             false => None,
         };
-        let moved = match atomic {
+        match atomic {
             Some(only) => self.explore(worker, row, only, out),
             None => {
                 let set = self.threads_to_explore(view, row, standings);
-                let mut moved = false;
                 for instance in 0..row.len().min(frame.codes.len()) {
                     if set >> (instance % 64) & 1 == 1 {
-                        moved |= self.explore(worker, row, instance, out);
+                        self.explore(worker, row, instance, out);
                     }
                 }
-                moved
             }
-        };
+        }
         let (view, standings) = (&mut worker.view, &worker.standings);
-        let deadlock = !moved && is_deadlock(frame, view, row);
+        let deadlock = is_deadlock(frame, view, row);
         let state = Observed {
             row,
             standings,

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use web_time::Instant;
 
 use palisade_explore::{Finding, Keeper, Limits, Outcome, Reason, Walk};
 use palisade_memory::Witness;
@@ -36,6 +36,7 @@ pub(crate) fn search_within<S: Kept>(
                 machine: options.machine,
                 cancel: Some(control.cancel),
                 states,
+                disk: options.disk.as_ref(),
             })
             .stop_at_first(!options.all)
             .progress(|progress| {
@@ -60,7 +61,10 @@ pub(crate) fn search_within<S: Kept>(
         Some(checkpoints) => checkpoints.run(space, |keeper, kept| walk(Some(keeper), kept)),
     };
     let verdict = match outcome.stopped {
-        None => Verdict::Holds,
+        None => match space.doubt() {
+            None => Verdict::Holds,
+            Some(doubt) => Verdict::Unknown(doubt.to_owned()),
+        },
         Some(reason) => Verdict::Unknown(unfinished(reason, &outcome)),
     };
     let answer = Answer {
@@ -113,6 +117,8 @@ pub(crate) fn unfinished(reason: Reason, outcome: &Outcome) -> String {
         Reason::Memory => "the memory limit is reached",
         Reason::Cancelled => "it was interrupted",
         Reason::States => "as many states as were wanted are seen",
+        Reason::DiskFull => "there is no room left on the disk",
+        Reason::Disk => "the disk that states were put on failed",
         Reason::Damaged => "the checkpoint is not one of this question",
     };
     format!(

@@ -1,11 +1,12 @@
 //! How a global state is laid out as a row, and what can be read off it.
 
 use std::cmp::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use palisade_lang::never::for_distinct_copies;
+use palisade_lang::never::{for_distinct_copies, mentions_deadlock};
 use palisade_lang::{
     Address, BinaryOp, CopyRef, Expr, LabelRef, LocationId, Never, PointId, Program, ProgramError,
-    StateAtom, Value,
+    RegisterId, StateAtom, Value,
 };
 use palisade_threads::{
     Flags, LocalId, Settings, Standing, Status, Threads, View, visit_state_atoms,
@@ -13,6 +14,7 @@ use palisade_threads::{
 
 use crate::Reductions;
 use crate::sc::Observed;
+use crate::waiting::UNSURE;
 
 /// How the running threads stand, one by one and at a glance.
 #[derive(Debug)]
@@ -71,6 +73,12 @@ pub struct Frame<'p> {
     all_need_labels: bool,
     /// Locations that some `never` reads, folded to 64 bits as in `Footprint`.
     pub never_reads: u64,
+    /// Some `never` speaks of `deadlock`.
+    pub asks_deadlock: bool,
+    /// For each code, point and register, where a `never` speaks of `deadlock`: whether its value matters there.
+    matters: Vec<Vec<Vec<bool>>>,
+    /// Somewhere it was not found out whether there is a deadlock.
+    pub unsure_of_deadlock: AtomicBool,
     /// For each code, for each label, the points behind jumps.
     labels: Vec<Vec<Vec<PointId>>>,
 }
@@ -130,6 +138,7 @@ impl<'p> Frame<'p> {
                     .collect()
             })
             .collect();
+        let asks_deadlock = mentions_deadlock(program);
         let mut frame = Frame {
             threads,
             codes,
@@ -139,6 +148,14 @@ impl<'p> Frame<'p> {
             needs_at: Vec::new(),
             all_need_labels: false,
             never_reads,
+            asks_deadlock,
+            matters: match asks_deadlock {
+                true => palisade_memory::Code::new(program)
+                    .live_registers()
+                    .to_vec(),
+                false => Vec::new(),
+            },
+            unsure_of_deadlock: AtomicBool::new(false),
             labels,
         };
         frame.needs_at = (frame.nevers.iter())
@@ -368,6 +385,30 @@ impl<'p> Frame<'p> {
         Ordering::Equal
     }
 
+    /// Whether two local states differ in nothing that matters, where a `never` speaks of `deadlock`.
+    pub fn is_same_place(&self, view: &mut View<'_>, code: usize, a: LocalId, b: LocalId) -> bool {
+        if a == b {
+            return true;
+        }
+        let Some(point) = view.point(code, a) else {
+            return false;
+        };
+        if view.point(code, b) != Some(point) {
+            return false;
+        }
+        let matters = self.matters[code][point.index()].iter().enumerate();
+        let mut matters = matters.filter(|(_, matters)| **matters);
+        matters.all(|(register, _)| {
+            let register = RegisterId(register as u32);
+            view.register(code, a, register) == view.register(code, b, register)
+        })
+    }
+
+    /// Why a state that was not said to be a violation may be one all the same.
+    pub fn doubt(&self) -> Option<&'static str> {
+        self.unsure_of_deadlock.load(Relaxed).then_some(UNSURE)
+    }
+
     /// Whether a `never` is true in a row. `deadlock` is what the caller knows about it.
     pub fn is_true(&self, view: &mut View<'_>, row: &[u32], never: &Never, deadlock: bool) -> bool {
         let mut conditions = never.conditions.iter();
@@ -409,26 +450,9 @@ impl<'p> Frame<'p> {
                 }))
             }
             StateAtom::Memory(address) => {
-                let location = match &**address {
-                    Address::Direct(location) => *location,
-                    Address::Element {
-                        first,
-                        length,
-                        index,
-                    } => {
-                        let index = self.evaluate(view, row, index, deadlock)?;
-                        if !(0..Value::from(*length)).contains(&index) {
-                            return Err(ProgramError::IndexOutOfRange(index, *length));
-                        }
-                        LocationId(first.0 + index as u32)
-                    }
-                    Address::Pointer(pointer) => {
-                        let address = self.evaluate(view, row, pointer, deadlock)?;
-                        self.program()
-                            .location_at(address)
-                            .ok_or(ProgramError::NoSuchLocation(address))?
-                    }
-                };
+                let location = address.locate(self.program(), |expr| {
+                    self.evaluate(view, row, expr, deadlock)
+                })?;
                 Ok(view.value(row[self.component(location)]))
             }
         })

@@ -1,5 +1,6 @@
 //! What is asked, and what is answered.
 
+use palisade_explore::Disk;
 use palisade_memory::{Criterion, Model, Witness};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,10 @@ pub struct Options {
     pub route: Route,
     /// About how many states a walk may look at; the same place for every number of threads.
     pub most_states: Option<u64>,
+    /// Where states go that memory has no room for.
+    pub disk: Option<Disk>,
+    /// Ask for the thread of this name only (live).
+    pub thread: Option<String>,
     /// Where it is written down how far the check has come, and how far another one had come.
     pub checkpoints: Option<Arc<Checkpoints>>,
 }
@@ -127,6 +132,8 @@ impl Options {
             abstraction: Abstraction::Auto,
             route: Route::Any,
             most_states: None,
+            disk: None,
+            thread: None,
             checkpoints: None,
         }
     }

@@ -3,14 +3,16 @@
 //! A robust program does what it does under SC, so that SC decides. Of other programs the SC runs are looked at first (each is a run of the model), and then
 //! all that the model has, as far as one gets: messages and views under release/acquire (`ra::runs`), execution graphs otherwise (`graphs`).
 
-use std::time::Instant;
+use web_time::Instant;
 
-use palisade_lang::never::{Deadlock, mentions_of_deadlock};
+use palisade_lang::never::mentions_deadlock;
 use palisade_lang::{Op, Order, Program, RmwAction};
+use palisade_memory::c20::updates::{with_fences_as_updates, with_updates_as_fences};
 use palisade_memory::ra_accepts::blocks_end;
 
 use crate::{
-    Answer, Control, Criterion, Model, Options, Refusal, Verdict, graphs, ra, safe as under_sc,
+    Answer, Control, Criterion, Model, Options, Refusal, Stats, Verdict, graphs, ra,
+    safe as under_sc,
 };
 
 /// Said where a race is what is not safe.
@@ -54,6 +56,62 @@ pub(crate) fn robust(
     }
 }
 
+/// Decides `observational`.
+pub(crate) fn observational(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    ra::check_meaning(program, options)?;
+    let asked = asked(options);
+    let part = |model| asked.part(model, Criterion::Observational);
+    let mut answer = match options.model {
+        Model::Ra => {
+            // There an sc fence is a read-modify-write of one extra location.
+            let (updates, name) = with_fences_as_updates(program);
+            let mut answer = ra::observational(&updates, &part(Model::C20), control)?;
+            for witness in &mut answer.witnesses {
+                with_updates_as_fences(witness, &name);
+            }
+            answer
+        }
+        Model::Rc11 if has_seqcst_accesses(program) => {
+            // As for robustness, between two questions that can be decided.
+            let weaker = with_weaker_accesses(program);
+            let mut answer = ra::observational(&weaker, &part(Model::Rc11), control)?;
+            if answer.verdict != Verdict::Holds {
+                let total = answer.stats;
+                answer = ra::observational(program, &part(Model::C20), control)?;
+                answer.stats.add(&total);
+                for witness in &mut answer.witnesses {
+                    witness.model = Model::Rc11;
+                }
+                if answer.verdict == Verdict::Holds {
+                    answer.verdict = Verdict::Unknown(
+                        "it holds under c20, which allows less than rc11, and not with the seqcst accesses as acquire and release ones, which allows more".to_owned(),
+                    );
+                }
+            }
+            answer
+        }
+        model => ra::observational(program, &part(model), control)?,
+    };
+    match answer.verdict {
+        Verdict::Holds if answer.stats.states > 0 => answer.notes.push(OBSERVED_NOTE.to_owned()),
+        Verdict::Violated if is_race(&answer) => answer.notes.push(RACE_NOTE.to_owned()),
+        Verdict::Violated => answer.notes.push(OBSERVATION_NOTE.to_owned()),
+        _ => {}
+    }
+    answer.stats.wall = asked.start.elapsed();
+    Ok(answer)
+}
+
+/// Said where a program is observationally robust.
+const OBSERVED_NOTE: &str = "it goes the ways and stores the values that it does under SC; a load whose value is not used may still read what SC does not show";
+
+/// Said where it is not.
+const OBSERVATION_NOTE: &str = "what is used here differs from what SC shows in this order of events; whether it makes a difference for the program is the question `safe`";
+
 /// RC11 with seq_cst accesses lies between two questions that can be decided: with their orders weakened to acquire and release it has more graphs, and
 /// C++20 has fewer. Where these two differ, the graphs themselves are looked at.
 fn rc11_robust(
@@ -88,7 +146,7 @@ fn rc11_robust(
     Ok(answer)
 }
 
-fn has_seqcst_accesses(program: &Program) -> bool {
+pub(crate) fn has_seqcst_accesses(program: &Program) -> bool {
     let mut found = false;
     for_each_order(&mut program.clone(), |order| {
         found |= *order == Order::SeqCst;
@@ -137,53 +195,42 @@ pub(crate) fn safe(
     ra::check_meaning(program, options)?;
     let asked = asked(options);
     let model = options.model;
-    // A thread that waits for ever under SC may go on under the model, with an old value: what such a `never` says is not asked of SC.
-    let deadlock = mentions_of_deadlock(program);
-    let mut same_meaning = program.clone();
-    same_meaning
-        .nevers
-        .retain(|never| never.deadlock() == Deadlock::Nowhere);
     let question = asked.part(Model::Sc, Criterion::Safe);
-    let sc = under_sc::check(&same_meaning, &question, control);
+    let sc = under_sc::check(program, &question, control);
     let mut total = sc.stats;
     let mut answer = if sc.verdict == Verdict::Violated {
-        violated_under_sc(program, sc, &asked, control)?
+        let drf = asked.part(model, Criterion::Drf);
+        violated_under_sc(program, sc, &drf, control)?
     } else {
         let robust = robust(program, &asked.part(model, Criterion::Robust), control)?;
         total.add(&robust.stats);
-        let everything = || {
-            let question = asked.part(model, Criterion::Safe);
-            match model {
-                Model::Ra => Ok(ra::runs::check(program, &question, control)),
-                _ => graphs::check(program, &question, control),
-            }
-        };
+        let everything = || everything(program, &asked.part(model, Criterion::Safe), control);
         match (&robust.verdict, sc.verdict) {
             (Verdict::Unknown(_), _) => robust,
             (Verdict::Violated, _) if is_race(&robust) => raced(robust, Criterion::Safe),
-            (Verdict::Violated, _) => everything()?,
+            (Verdict::Violated, sc) => {
+                // What is used of stale values, and only that, can make a difference.
+                let may = !mentions_deadlock(program) && blocks_end(program);
+                let mut observed = None;
+                if may && sc == Verdict::Holds {
+                    let question = asked.part(model, Criterion::Observational);
+                    let answer = observational(program, &question, control)?;
+                    total.add(&answer.stats);
+                    observed = Some(answer).filter(|a| a.verdict == Verdict::Holds);
+                }
+                match observed {
+                    Some(answer) => safe_as_observed(answer, model),
+                    None => everything()?,
+                }
+            }
             (Verdict::Holds, Verdict::Unknown(why)) => Answer {
                 verdict: Verdict::Unknown(why),
                 ..robust
             },
-            (Verdict::Holds, _) => {
-                let settled = match deadlock {
-                    _ if !blocks_end(program) => false,
-                    Deadlock::Nowhere => true,
-                    Deadlock::Needed => {
-                        // In a deadlock of the model no thread could go on under SC either.
-                        let question = asked.part(Model::Sc, Criterion::Safe);
-                        let all = under_sc::check(program, &question, control);
-                        total.add(&all.stats);
-                        all.verdict == Verdict::Holds
-                    }
-                    _ => false,
-                };
-                match settled {
-                    true => safe_as_under_sc(robust, model),
-                    false => everything()?,
-                }
-            }
+            (Verdict::Holds, _) => match blocks_end(program) {
+                true => safe_as_under_sc(robust, model),
+                false => everything()?,
+            },
         }
     };
     total.add(&answer.stats);
@@ -192,20 +239,32 @@ pub(crate) fn safe(
     Ok(answer)
 }
 
-fn violated_under_sc(
+/// Looks at all that the model has, as far as one gets.
+pub(crate) fn everything(
     program: &Program,
-    mut sc: Answer,
-    asked: &Asked<'_>,
+    options: &Options,
     control: &Control<'_>,
 ) -> Result<Answer, Refusal> {
-    let model = asked.options.model;
-    let races = ra::races(program, &asked.part(model, Criterion::Drf), control)?;
+    match options.model {
+        Model::Ra => Ok(ra::runs::check(program, options, control)),
+        _ => graphs::check(program, options, control),
+    }
+}
+
+/// What a violation under SC is under the model: the same run, unless a race has no meaning. `drf` is how to ask for races.
+pub(crate) fn violated_under_sc(
+    program: &Program,
+    mut sc: Answer,
+    drf: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    let races = ra::races(program, drf, control)?;
     if races.verdict == Verdict::Violated {
         // The run may have a race before what goes wrong; then nothing behind the race has a meaning.
         return Ok(raced(races, Criterion::Safe));
     }
     for witness in &mut sc.witnesses {
-        ra::sc_run_of(witness, model);
+        ra::sc_run_of(witness, drf.model);
     }
     sc.notes
         .push("the run that shows it is possible under SC already".to_owned());
@@ -218,6 +277,15 @@ fn safe_as_under_sc(mut robust: Answer, model: Model) -> Answer {
         model.name()
     ));
     robust
+}
+
+fn safe_as_observed(mut observed: Answer, model: Model) -> Answer {
+    observed.notes = vec![format!(
+        "the program is not robust, but observationally robust: under {} it goes the ways and stores the values that it does under SC, and there it is safe",
+        model.name()
+    )];
+    observed.stats = Stats::default();
+    observed
 }
 
 /// Decides `drf`: no data race on nonatomic data.
@@ -263,12 +331,12 @@ pub(crate) fn drf(
 }
 
 /// Whether a violation is a data race.
-fn is_race(answer: &Answer) -> bool {
+pub(crate) fn is_race(answer: &Answer) -> bool {
     answer.witnesses.iter().any(|w| w.pattern.is_some())
 }
 
 /// The same answer to the question whether a criterion holds that a race violates.
-fn raced(mut answer: Answer, criterion: Criterion) -> Answer {
+pub(crate) fn raced(mut answer: Answer, criterion: Criterion) -> Answer {
     if answer.verdict == Verdict::Violated && criterion == Criterion::Safe {
         answer.notes.push(RACE_NOTE.to_owned());
     }

@@ -219,6 +219,24 @@ fn each_reduction_alone_agrees_with_brute_force() {
     }
 }
 
+/// A proof that forgets values first, and the program itself where that is not enough.
+#[test]
+fn forgetting_values_agrees_with_brute_force() {
+    let forgetting = |program: &Program| {
+        let options = Options {
+            abstraction: palisade_check::Abstraction::From(0),
+            ..Options::new(Model::C20, Criterion::Robust)
+        };
+        holds(program, &options)
+    };
+    compare(&Shape::C20, 800_000..802_000, c20_robust, forgetting);
+    let loops = |program: &Program| {
+        palisade_testkit::oracle::within(1_000, || c20_robust(program)).filter(|robust| !robust)
+    };
+    // What brute force finds in loops, as far as it gets.
+    compare(&Shape::C20_LOOPS, 810_000..810_200, loops, forgetting);
+}
+
 #[test]
 fn safe_agrees_with_brute_force() {
     for (first, model, oracle) in [

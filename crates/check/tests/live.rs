@@ -20,8 +20,8 @@ fn answer(program: &Program, model: Model) -> Answer {
     answer
 }
 
-fn decided(program: &Program) -> Option<bool> {
-    match answer(program, Model::Sc).verdict {
+fn decided(program: &Program, model: Model) -> Option<bool> {
+    match answer(program, model).verdict {
         Verdict::Holds => Some(true),
         Verdict::Violated => Some(false),
         Verdict::Unknown(_) => None,
@@ -30,7 +30,8 @@ fn decided(program: &Program) -> Option<bool> {
 
 fn agree(shape: &Shape, programs: u64) {
     let expected = |program: &Program| oracle::within(600, || oracle::sc_live(program));
-    let compared = compare(shape, 0..programs, expected, decided);
+    let search = |program: &Program| decided(program, Model::Sc);
+    let compared = compare(shape, 0..programs, expected, search);
     println!("{compared:?}");
     assert!(compared.programs * 10 >= programs * 5);
     assert!(compared.violated * 20 >= compared.programs);
@@ -55,6 +56,84 @@ fn random_programs_with_loops_and_many_locked_instructions() {
         ..Shape::LOOPS
     };
     agree(&shape, 6_000);
+}
+
+/// Many of these are not robust, so that the buffers decide.
+#[test]
+fn random_programs_under_tso() {
+    let shape = Shape {
+        accesses: 5,
+        locked: 15,
+        store_buffering: 70,
+        properties: false,
+        ..Shape::LOOPS
+    };
+    let expected = |program: &Program| oracle::within(700, || oracle::tso_live(program));
+    let search = |program: &Program| decided(program, Model::Tso);
+    let compared = compare(&shape, 0..4_000, expected, search);
+    println!("{compared:?}");
+    assert!(compared.programs >= 1_500);
+    assert!(compared.violated * 20 >= compared.programs);
+    assert!(compared.violated * 20 <= compared.programs * 19);
+}
+
+/// Where all that is possible is known, live means that no state is a deadlock, if no loop changes anything. Every witness is validated.
+#[test]
+fn random_programs_under_ra_and_c20() {
+    for (model, base, programs) in [
+        (Model::Ra, Shape::RA, 500),
+        (Model::C20, Shape::C20_LOOPS, 400),
+    ] {
+        let shape = Shape {
+            accesses: 5,
+            threads: (2, 3),
+            loops: true,
+            nonatomic: false,
+            pointers: false,
+            ..base
+        };
+        let (mut holds, mut hangs) = (0, 0);
+        for seed in 0..programs {
+            let text = palisade_testkit::random_sketch(seed, &shape).to_string();
+            let deadlock = program(&format!("{text}\nnever deadlock;\n"));
+            let base = program(&text);
+            let options = Options {
+                most_states: Some(300),
+                ..Options::new(model, Criterion::Live)
+            };
+            let control = Control {
+                cancel: &AtomicBool::new(false),
+                progress: &|_| {},
+            };
+            let Ok(answer) = check(&base, &options, &control) else {
+                continue;
+            };
+            for witness in &answer.witnesses {
+                if let Err(invalid) = palisade_validate::validate(&base, witness) {
+                    panic!("{invalid:?}\n{witness:#?}\n{text}");
+                }
+            }
+            let brute_force = |program| match model {
+                Model::Ra => oracle::within(200, || oracle::ra_safe(program)),
+                _ => oracle::within(200, || oracle::c20_safe(program)),
+            };
+            match answer.verdict {
+                Verdict::Holds => {
+                    holds += 1;
+                    // Where the program has no error, only a deadlock can make it unsafe. A loop that has no way out is
+                    // one in which a thread may stay, as it is meant to, and yet it does not move.
+                    let may_stay = text.contains("loop {") || text.contains("while ");
+                    if !may_stay && brute_force(&base) == Some(true) {
+                        assert_ne!(brute_force(&deadlock), Some(false), "{text}");
+                    }
+                }
+                Verdict::Violated => hangs += 1,
+                Verdict::Unknown(_) => {}
+            }
+        }
+        println!("{}: {holds} hold, {hangs} hang", model.name());
+        assert!(holds > 20 && hangs > 20);
+    }
 }
 
 fn hang(text: &str) -> Option<String> {

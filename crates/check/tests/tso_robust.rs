@@ -318,7 +318,6 @@ fn litmus_shapes() {
 #[test]
 fn the_corpus_gets_its_verdicts() {
     let Some(corpus) = palisade_testkit::corpus_dir() else {
-        println!("the corpus is not here");
         return;
     };
     let expected = std::fs::read_to_string(corpus.join("expected.tsv")).expect("expected.tsv");

@@ -82,7 +82,6 @@ fn freedom_implies_robustness() {
 #[test]
 fn the_corpus_gets_its_verdicts() {
     let Some(corpus) = palisade_testkit::corpus_dir() else {
-        println!("the corpus is not here");
         return;
     };
     let expected = std::fs::read_to_string(corpus.join("expected.tsv")).expect("expected.tsv");

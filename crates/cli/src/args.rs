@@ -1,5 +1,6 @@
 //! Every flag, described once: help, manual pages and completions come from here.
 
+use crate::commands::orders::OrdersArgs;
 use crate::limits::{parse_memory, parse_timeout};
 use clap::builder::Resettable;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
@@ -48,8 +49,16 @@ pub enum Command {
     Test(Later<TestArgs>),
     /// Find the cheapest fences that make a criterion hold.
     Fence(Later<FenceArgs>),
+    /// Find the cheapest memory orders and fences with which a criterion holds: what can be weaker, and what must be stronger.
+    ///
+    /// Exit status: 0 such orders were found for every FILE; 1 no orders help for some FILE; 2 the input or the call is wrong; 3 undecided within the limits.
+    Orders(Later<OrdersArgs>),
     /// Find out whether a state that some `never` forbids, or a failing `assert`, can be reached.
     Reach(Later<ReachArgs>),
+    /// Write programs in one way: indents, spaces, lines. Their meaning and their comments stay.
+    ///
+    /// Exit status: 0 everything is written so, 1 with `--check` something is not, 2 some file cannot be read as a program.
+    Fmt(Later<FmtArgs>),
     /// Print a program in another language, or its control-flow graphs.
     Export(Later<ExportArgs>),
     /// Write one web page about programs: every verdict, runs to step through, pictures, fences.
@@ -59,8 +68,24 @@ pub enum Command {
     Report(Later<ReportArgs>),
     /// Check a witness or a certificate against its program, with code that shares nothing with the search.
     Validate(Later<ValidateArgs>),
+    /// Print the jobs of a question about many FILEs, one a line, for a scheduler that runs them on many machines.
+    ///
+    /// For example `palisade plan --results DIR -- check --criterion robust FILE…`: one job for each FILE. Run the lines anywhere, in any order, as often as you like; then `palisade merge` them.
+    Plan(Later<PlanArgs>),
+    /// Ask one question of a plan, and keep the answer in a file.
+    ///
+    /// Exit status: 0 the answer is in the file, whatever it says; 2 there is none.
+    Job(Later<JobArgs>),
+    /// Join what the jobs of a plan have left into one answer, in the order of the plan.
+    ///
+    /// Exit status as that of the question; a job without a result counts as undecided.
+    Merge(Later<MergeArgs>),
     /// Serve a page on this machine with an editor, and the verdict and the picture beside it as you type.
     Playground(Later<PlaygroundArgs>),
+    /// Serve an editor: a language server that speaks over standard input and output.
+    ///
+    /// Editors start it themselves; the book says how to set them up. Programs are read as they are edited and asked about once they are saved.
+    Lsp(Later<LspArgs>),
     /// Print completions for a shell.
     Completions(Later<CompletionsArgs>),
     /// Write the manual pages into a directory.
@@ -150,6 +175,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub certificate: Option<PathBuf>,
 
+    /// Under `c20` and `rc11`: say also whether all orders of a program that holds are needed.
+    #[arg(long)]
+    pub hints: bool,
+
     #[command(flatten)]
     pub format: FormatArgs,
 
@@ -158,6 +187,19 @@ pub struct CheckArgs {
 
     #[command(flatten)]
     pub checkpoint: CheckpointArgs,
+
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+#[derive(Args, Debug)]
+pub struct CacheArgs {
+    /// Keep answers with their proofs in this directory, and answer from there what was answered before.
+    ///
+    /// A proof is judged anew each time, as `palisade validate` does it: what is in the directory is not believed. An answer without a proof (`unknown`, or a criterion
+    /// that has no certificates) is not kept.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Search")]
+    pub cache: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -179,6 +221,35 @@ pub struct TestArgs {
 
     #[command(flatten)]
     pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+#[derive(Args, Debug)]
+pub struct FmtArgs {
+    /// Programs in Palisade's own language (.pal), and directories of them; `-` reads standard input and writes standard output.
+    #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+
+    /// Write nothing; show what would change.
+    #[arg(long)]
+    pub check: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct LspArgs {
+    /// How long an answer may take, such as `5s`; the editor's settings may say something else.
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout, default_value = "5s")]
+    pub timeout: Duration,
+
+    /// Look at Rust files, too: that runs the Rust compiler on every file that is saved.
+    #[arg(long)]
+    pub rust: bool,
+
+    /// What some editors say about how they want to be spoken to: it is always so.
+    #[arg(long, hide = true)]
+    pub stdio: bool,
 }
 
 #[derive(Args, Debug)]
@@ -313,6 +384,39 @@ pub struct ExportArgs {
 }
 
 #[derive(Args, Debug)]
+pub struct PlanArgs {
+    /// The directory that jobs write their results to; all machines must see it.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub results: PathBuf,
+
+    /// The question: `check`, `reach` or `fence` with its flags and FILEs.
+    #[arg(required = true, last = true, value_name = "QUESTION")]
+    pub question: Vec<std::ffi::OsString>,
+}
+
+#[derive(Args, Debug)]
+pub struct JobArgs {
+    /// The file for the result.
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub to: PathBuf,
+
+    /// The question: a command with its flags and its FILE.
+    #[arg(required = true, last = true, value_name = "QUESTION")]
+    pub question: Vec<std::ffi::OsString>,
+}
+
+#[derive(Args, Debug)]
+pub struct MergeArgs {
+    /// What `palisade plan` has printed.
+    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub plan: PathBuf,
+
+    /// How the answers are printed: for people, or in JSON as the question itself prints them.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
 pub struct ReportArgs {
     #[command(flatten)]
     pub input: InputArgs,
@@ -380,6 +484,12 @@ pub struct PlaygroundArgs {
     #[arg(long, value_name = "N", default_value_t = 8737)]
     pub port: u16,
 
+    /// Serve the page that answers in the browser itself, from the directory where `web/build` has put it.
+    ///
+    /// If not given: from share/palisade/web beside the directory of the command, where it was installed there; else the page that asks this command.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub page: Option<PathBuf>,
+
     /// How long a search may take.
     #[arg(long, value_name = "TIME", value_parser = parse_timeout, default_value = "5s")]
     pub timeout: Duration,
@@ -387,6 +497,10 @@ pub struct PlaygroundArgs {
     /// How much memory a search may take.
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, default_value = "512MiB")]
     pub memory: u64,
+
+    /// Answer one question, which is on standard input, and end: what the server starts for each.
+    #[arg(long, value_name = "KIND", hide = true)]
+    pub answer: Option<crate::commands::playground::Kind>,
 }
 
 #[derive(Args, Debug)]
@@ -441,6 +555,25 @@ pub struct ReadingArgs {
     pub test: Option<String>,
 }
 
+impl ReadingArgs {
+    /// How a text is read.
+    pub fn reading(&self) -> palisade::Reading {
+        let defines = self.define.iter().map(|define| {
+            let (name, value) = define.split_once('=').unwrap_or((define, "1"));
+            (name.to_owned(), value.to_owned())
+        });
+        palisade::Reading {
+            language: self.from.map(Language::from),
+            domain: self.domain,
+            include: self.include.clone(),
+            defines: defines.collect(),
+            entry: self.entry.clone(),
+            test: self.test.clone(),
+            ..palisade::Reading::default()
+        }
+    }
+}
+
 /// How the answer is searched for.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Search")]
@@ -455,6 +588,13 @@ pub struct SearchArgs {
     /// operating system never has a reason to stop us.
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     pub memory: Option<u64>,
+
+    /// Where states go that memory has no room for: a directory with much room on a fast disk.
+    ///
+    /// Without it, a search ends when memory is used up. The answer is the same, its run and its numbers too. When the search is over, nothing is left there; what a killed process
+    /// leaves there is removed by the next one.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub disk: Option<PathBuf>,
 
     /// How many threads search; as many as there are cores if not given.
     ///
@@ -473,6 +613,10 @@ pub struct SearchArgs {
     /// answer is the same. `auto` tries it where the program turns out to be large.
     #[arg(long = "abstract", value_name = "K", value_parser = parse_abstraction)]
     pub abstraction: Option<Abstraction>,
+
+    /// With `--criterion live`: whether this thread can be stuck, and no other one. All copies of it, or one: `t`, `t[1]`.
+    #[arg(long, value_name = "NAME")]
+    pub thread: Option<String>,
 
     /// How reachability under TSO is decided (`reach`, and the criterion `safe`); to compare ways, not to be faster.
     #[arg(long, value_enum, value_name = "ROUTE")]
@@ -544,6 +688,14 @@ impl CheckpointArgs {
 impl SearchArgs {
     /// What is wrong with asking about `criterion` with these flags; `None` stands for all criteria.
     pub fn complaint(&self, criterion: Option<Criterion>) -> Option<String> {
+        if let Some(directory) = &self.disk
+            && let Err(error) = std::fs::create_dir_all(directory)
+        {
+            let directory = directory.display();
+            return Some(format!(
+                "`--disk {directory}` is no directory that states can be put into: {error}"
+            ));
+        }
         let meant = matches!(criterion, None | Some(Criterion::Persistent));
         (self.abstraction.is_some() && !meant)
             .then(|| "`--abstract` goes with `--criterion persistent`".to_owned())

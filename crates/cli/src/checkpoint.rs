@@ -115,8 +115,8 @@ pub fn question(command: &str, options: &[Options]) -> String {
     for o in options {
         let (model, criterion) = (o.model.name(), o.criterion.name());
         text.push_str(&format!(
-            "; {criterion} under {model}, {:?}, all {} {}, {:?}, {:?}",
-            o.reductions, o.all, o.all_locations, o.abstraction, o.route
+            "; {criterion} under {model}, {:?}, all {} {}, {:?}, {:?}, {:?}",
+            o.reductions, o.all, o.all_locations, o.abstraction, o.route, o.thread
         ));
     }
     text

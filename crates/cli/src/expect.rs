@@ -38,8 +38,9 @@ impl Expected {
     }
 }
 
-const CRITERIA: [Criterion; 6] = [
+const CRITERIA: [Criterion; 7] = [
     Criterion::Safe,
+    Criterion::Live,
     Criterion::Drf,
     Criterion::Trf,
     Criterion::Robust,

@@ -2,6 +2,7 @@
 
 mod args;
 mod batch;
+mod cache;
 mod checkpoint;
 mod commands;
 mod config;
@@ -11,10 +12,8 @@ mod input;
 mod limits;
 mod output;
 mod pairs;
-mod patience;
 mod picture;
 mod progress;
-mod question;
 
 use clap::{CommandFactory, FromArgMatches};
 use output::Output;
@@ -77,7 +76,7 @@ fn config_file(cli: &args::Cli) -> Option<PathBuf> {
     use args::Command;
     let has_none = matches!(
         cli.command,
-        Command::Completions(_) | Command::Man(_) | Command::Playground(_)
+        Command::Completions(_) | Command::Man(_) | Command::Playground(_) | Command::Lsp(_)
     );
     if cli.no_config || has_none {
         return None;

@@ -1,25 +1,9 @@
 //! Which criteria have a meaning under which model, in the user's words.
 
 use crate::args::RouteName;
+pub use palisade::criteria;
 use palisade_check::QUESTIONS;
 use palisade_memory::{Criterion, Model};
-
-/// The criteria that a model knows, the strongest first.
-pub fn criteria(model: Model) -> Vec<Criterion> {
-    QUESTIONS
-        .iter()
-        .filter(|(m, _)| *m == model)
-        .map(|(_, criterion)| *criterion)
-        .collect()
-}
-
-/// The models that know a criterion.
-pub fn models(criterion: Criterion) -> Vec<Model> {
-    Model::ALL
-        .into_iter()
-        .filter(|model| QUESTIONS.contains(&(*model, criterion)))
-        .collect()
-}
 
 /// What to say about a pair that has no meaning.
 pub fn complaint(model: Model, criterion: Criterion) -> Option<String> {

@@ -5,7 +5,7 @@
 //! version to version (time, memory, how many states were walked), are not compared. A picture (`![…](….svg)`) is one that a command of its
 //! page draws under that name.
 //!
-//! After a change that is meant: `UPDATE_BOOK=1 cargo test -p palisade --test book`, and read the diff.
+//! After a change that is meant: `UPDATE_BOOK=1 cargo test -p palisade-cli --test book`, and read the diff.
 
 #![cfg(unix)]
 

@@ -707,7 +707,7 @@ fn a_file_that_cannot_be_replaced_stays_as_it_is() {
     let may_write_anything = std::fs::write(inside.join("probe"), "").is_ok();
     std::fs::set_permissions(&inside, std::fs::Permissions::from_mode(0o755)).unwrap();
     if may_write_anything {
-        println!("skipped: permissions do not bind this user");
+        palisade_testkit::skipped("user whom permissions bind");
         return;
     }
     assert_eq!(done.code, 2);

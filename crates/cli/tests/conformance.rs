@@ -62,15 +62,15 @@ fn expectation(text: &str) -> Option<Expectation> {
     let (model, criterion) = question.split_once(' ')?;
     let mut parts = answer.split(", ");
     let mut expectation = Expectation {
-        model: [Model::Sc, Model::Tso, Model::Ra]
-            .into_iter()
-            .find(|m| m.name() == model)?,
+        model: Model::ALL.into_iter().find(|m| m.name() == model)?,
         criterion: [
             Criterion::Safe,
             Criterion::Drf,
             Criterion::Trf,
             Criterion::Robust,
             Criterion::Persistent,
+            Criterion::Observational,
+            Criterion::Live,
         ]
         .into_iter()
         .find(|c| c.name() == criterion)?,

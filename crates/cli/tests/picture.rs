@@ -52,7 +52,7 @@ fn a_png_or_a_word_about_what_is_missing() {
         assert_eq!(done.status.code(), Some(1));
         assert!(written.unwrap().starts_with(b"\x89PNG"));
     } else {
-        println!("no renderer for PNG is installed: only the message is tested");
+        palisade_testkit::skipped("renderer for PNG");
         assert_eq!(done.status.code(), Some(2));
         assert!(written.is_err());
         assert!(String::from_utf8_lossy(&done.stderr).contains("rsvg-convert"));
@@ -62,7 +62,7 @@ fn a_png_or_a_word_about_what_is_missing() {
 #[test]
 fn graphviz_takes_the_dot() {
     if Command::new("dot").arg("-V").output().is_err() {
-        println!("Graphviz is not installed: skipped");
+        palisade_testkit::skipped("Graphviz");
         return;
     }
     let directory = scratch();

@@ -187,7 +187,7 @@ fn odd_requests_get_an_answer_and_do_no_harm() {
     };
     assert_eq!(post(&format!("{json}Content-Length: 1000000\r\n"), ""), 413);
     let huge = "99999999999999999999999999";
-    assert_eq!(post(&format!("{json}Content-Length: {huge}\r\n"), ""), 413);
+    assert_eq!(post(&format!("{json}Content-Length: {huge}\r\n"), ""), 400);
     assert_eq!(post(&format!("{json}Content-Length: -1\r\n"), ""), 400);
     assert_eq!(post(json, ""), 411);
     let chunked = format!("{json}Transfer-Encoding: chunked\r\n");
@@ -248,4 +248,102 @@ fn a_search_has_an_end_in_memory() {
     let kib: u64 = peak.trim().split(' ').next().unwrap().parse().unwrap();
     // 64 MiB were allowed, beside what the process holds anyway.
     assert!(kib < 256 << 10, "{kib} KiB");
+}
+
+/// Clients that send a byte now and then keep nobody out, and are cut off.
+#[test]
+fn clients_that_drip_are_cut_off() {
+    let playground = Playground::start();
+    let begin = || {
+        let mut stream = TcpStream::connect(("127.0.0.1", playground.port)).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nX: ").unwrap();
+        stream
+    };
+    let mut slow: Vec<TcpStream> = (0..100).map(|_| begin()).collect();
+    assert_eq!(playground.get("/").0, 200);
+    let cut_off = |stream: &mut TcpStream| {
+        for _ in 0..300 {
+            std::thread::sleep(Duration::from_millis(200));
+            let mut byte = [0; 1];
+            stream.set_nonblocking(true).unwrap();
+            let closed = match stream.read(&mut byte) {
+                Ok(0) => true,
+                Ok(_) => false,
+                Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+            };
+            if closed || stream.write_all(b"x").is_err() {
+                return true;
+            }
+        }
+        false
+    };
+    assert!(cut_off(&mut slow[0]), "a slow client is never cut off");
+    assert_eq!(playground.get("/").0, 200);
+}
+
+/// What cannot be answered at once is answered by 503, not by a connection that breaks.
+#[test]
+fn a_crowd_gets_answers_or_is_told_to_wait() {
+    let playground = Playground::start();
+    let endless = "shared x, y;\nthread p { loop { x = x + 1; } }\n";
+    let ask = |page: usize| {
+        let body = json!({
+            "text": endless, "model": "tso", "criterion": "safe", "page": page.to_string(),
+        });
+        playground.post("/check", "", &body.to_string()).0
+    };
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let ask = &ask;
+        let asked: Vec<_> = (0..200)
+            .map(|page| scope.spawn(move || ask(page)))
+            .collect();
+        asked.into_iter().map(|a| a.join().unwrap()).collect()
+    });
+    assert!(
+        statuses.iter().all(|s| matches!(s, 200 | 503)),
+        "{statuses:?}"
+    );
+    assert!(
+        statuses.contains(&200) && statuses.contains(&503),
+        "{statuses:?}"
+    );
+    assert_eq!(playground.get("/").0, 200);
+}
+
+/// A process that searches is killed: the page is told, and the next question is answered.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_search_that_dies_ends_nothing_else() {
+    let playground = Playground::start();
+    let endless = "shared x, y;\nthread p { loop { x = x + 1; } }\n";
+    let answer = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| playground.ask("/check", endless, "safe"));
+        let children = format!("/proc/{0}/task/{0}/children", playground.child.id());
+        let child = (0..500).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            let text = std::fs::read_to_string(&children).unwrap_or_default();
+            text.split_whitespace().next().map(str::to_owned)
+        });
+        let child = child.expect("no process searches");
+        let killed = Command::new("kill").args(["-9", &child]).status().unwrap();
+        assert!(killed.success());
+        asked.join().unwrap()
+    });
+    assert_eq!(answer["verdict"], "unknown", "{answer}");
+    let answer = playground.ask("/check", STORE_BUFFERING, "robust");
+    assert_eq!(answer["verdict"], "violated");
+}
+
+/// A question of a page that has asked again does not hold up the new one.
+#[test]
+fn a_new_question_replaces_the_old_one() {
+    let playground = Playground::start();
+    let endless = "shared x, y;\nthread p { loop { x = x + 1; } }\n";
+    std::thread::scope(|scope| {
+        let old = scope.spawn(|| playground.ask("/check", endless, "safe"));
+        std::thread::sleep(Duration::from_millis(300));
+        let new = playground.ask("/check", STORE_BUFFERING, "robust");
+        assert_eq!(new["verdict"], "violated");
+        assert_eq!(old.join().unwrap()["verdict"], "unknown");
+    });
 }

@@ -7,9 +7,12 @@
 //! cargo run --release -p palisade-explore --example throughput twice 7    # two such walks at once
 //! cargo run --release -p palisade-explore --example throughput chain 10000000 2
 //! cargo run --release -p palisade-explore --example throughput tiny 1000  # many short walks
+//! cargo run --release -p palisade-explore --example throughput disk 7 20 /var/tmp/walk        # a grid, with 20 MiB for its states and the rest on disk
+//! cargo run --release -p palisade-explore --example throughput deep 10000000 20 /var/tmp/walk # a chain in the same way
+//! cargo run --release -p palisade-explore --example throughput only 12 1000 /var/tmp/walk     # a grid that memory may have no room for, on disk alone
 //! ```
 
-use palisade_explore::{Outcome, Space, Successors, Walk};
+use palisade_explore::{Disk, Limits, Outcome, Space, Successors, Walk};
 use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
@@ -109,6 +112,41 @@ fn twice(size: u32) -> Duration {
     })
 }
 
+/// Seconds of the processor that this process has used, where the operating system tells.
+fn processor() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let fields = after_name.split_ascii_whitespace().skip(11).take(2);
+    let ticks: f64 = fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum();
+    ticks / 100.0
+}
+
+/// The same walk in memory and with little of it: how much dearer it is on disk.
+fn beside_disk(name: &str, space: &impl Space, megabytes: u64, directory: &str, in_memory: bool) {
+    let mut plain = f64::NAN;
+    let begin = processor();
+    if in_memory {
+        let (outcome, time) = walk(space, 1);
+        plain = processor() - begin;
+        print(&format!("{name} in memory"), &outcome, time);
+    }
+    let disk = Disk::new(directory).with_room(megabytes << 20);
+    let limits = Limits {
+        disk: Some(&disk),
+        ..Limits::default()
+    };
+    let (start, begin) = (Instant::now(), processor());
+    let outcome = Walk::new(space).limits(limits).run();
+    let used = processor() - begin;
+    print(&format!("{name} on disk"), &outcome, start.elapsed());
+    println!(
+        "{:.2} bytes of disk a state, {used:.1} s of the processor, {:.2} times as much as in memory; {:?}",
+        outcome.states.disk_bytes() as f64 / outcome.stats.states as f64,
+        used / plain,
+        outcome.stopped
+    );
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| arguments.get(i).and_then(|text| text.parse::<u32>().ok());
@@ -125,6 +163,15 @@ fn main() {
             let jobs = number(2).unwrap_or(1) as usize;
             let (outcome, time) = walk(&Chain { length }, jobs);
             print(&format!("chain, {jobs} threads"), &outcome, time);
+        }
+        (Some(what @ ("disk" | "deep" | "only")), Some(size)) => {
+            let room = u64::from(number(2).unwrap_or(64));
+            let directory = arguments.get(3).map_or("walk", String::as_str);
+            match what {
+                "deep" => beside_disk("chain", &Chain { length: size }, room, directory, true),
+                "disk" => beside_disk("grid", &Grid { size }, room, directory, true),
+                _ => beside_disk("grid", &Grid { size }, room, directory, false),
+            }
         }
         (Some("tiny"), Some(times)) => {
             let start = Instant::now();

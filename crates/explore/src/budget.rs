@@ -1,6 +1,6 @@
 //! Memory: what was asked for, what the operating system counts, and what may still be taken.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 
 /// A walk that has not taken as much does not ask what the machine has, nor what the process holds.
 const LITTLE: u64 = 1 << 20;
@@ -53,6 +53,12 @@ pub(crate) struct Budget {
     ask_at: AtomicU64,
     /// There may be a limit: without one, nobody looks.
     limited: bool,
+    /// What is taken is only counted: who takes it sees to it that it is not too much.
+    counts: AtomicBool,
+    /// So many quarters of the limit may be taken.
+    quarters: u64,
+    /// How much there is room for, whatever the operating system counts.
+    said: Option<u64>,
     /// Bytes that the walk holds.
     taken: AtomicU64,
     /// What the operating system counted at the last look, minus what was taken then.
@@ -72,6 +78,9 @@ impl Budget {
         Budget {
             limit: AtomicU64::new(limit.unwrap_or(u64::MAX)),
             limited: limit.is_some() || machine.is_some(),
+            counts: AtomicBool::new(false),
+            quarters: 4,
+            said: None,
             machine,
             ask_at: AtomicU64::new(0),
             taken: AtomicU64::new(0),
@@ -79,6 +88,53 @@ impl Budget {
             look_at: AtomicU64::new(look_at),
             peak: AtomicU64::new(0),
         }
+    }
+
+    /// One that leaves half of the limit, for what comes when the rest is used up. There may be `said` how much room there is, whatever the limit.
+    pub(crate) fn that_spares(
+        limit: Option<u64>,
+        machine: Option<Machine>,
+        said: Option<u64>,
+    ) -> Budget {
+        Budget {
+            quarters: 2,
+            said,
+            ..Budget::new(limit, machine)
+        }
+    }
+
+    /// One without a limit that counts.
+    pub(crate) fn that_counts() -> Budget {
+        let budget = Budget::new(None, None);
+        budget.only_count();
+        budget
+    }
+
+    /// From now on, what is taken is only counted.
+    pub(crate) fn only_count(&self) {
+        self.counts.store(true, Relaxed);
+    }
+
+    /// Bytes that are taken.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Relaxed)
+    }
+
+    /// How many bytes may be held beside what is not accounted for here; `None` without a limit.
+    pub(crate) fn room(&self) -> Option<u64> {
+        if self.said.is_some() {
+            return self.said;
+        }
+        self.look();
+        let rest = self.rest.load(Relaxed).max(0) as u64;
+        let limit = self.limit.load(Relaxed);
+        (self.limited && limit < MOST).then(|| limit.saturating_sub(rest))
+    }
+
+    /// What may be held, now that it is not only counted.
+    fn bound(&self) -> u64 {
+        let limit = self.limit.load(Relaxed).min(MOST);
+        limit / 4 * self.quarters
     }
 
     /// Looks at what is really in use, and returns it.
@@ -107,7 +163,12 @@ impl Budget {
         // Errors between two looks stay below 1/128 of the limit.
         self.look_at
             .store(taken.saturating_add(limit / 128), Relaxed);
-        match used > limit {
+        let exceeds = match self.counts.load(Relaxed) {
+            false => used > self.bound(),
+            // Memory that was given back may still be counted as in use.
+            true => used > limit.saturating_add(limit / 4),
+        };
+        match exceeds {
             true => Err(Full),
             false => Ok(()),
         }
@@ -116,11 +177,17 @@ impl Budget {
     /// Takes `bytes` if they are there.
     pub(crate) fn take(&self, bytes: usize) -> Result<(), Full> {
         let taken = self.taken.fetch_add(bytes as u64, Relaxed) + bytes as u64;
-        if !self.limited {
+        if let Some(room) = self.said.filter(|_| !self.counts.load(Relaxed)) {
+            if taken > room / 4 * self.quarters {
+                self.give_back(bytes);
+                return Err(Full);
+            }
             return Ok(());
         }
-        let exceeds =
-            || taken as i64 + self.rest.load(Relaxed) > self.limit.load(Relaxed).min(MOST) as i64;
+        if !self.limited || self.counts.load(Relaxed) {
+            return Ok(());
+        }
+        let exceeds = || taken as i64 + self.rest.load(Relaxed) > self.bound() as i64;
         if taken > self.look_at.load(Relaxed) || exceeds() {
             // What is being taken is not there yet; it must not be counted as a part of the rest.
             self.taken.fetch_sub(bytes as u64, Relaxed);

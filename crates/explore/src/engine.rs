@@ -11,11 +11,17 @@
 //! Levels with few states are walked by one thread, without waking the others; and as long as there are few states in all, they are together in
 //! the first shard: many small batches, and many small pieces of memory, would take longer.
 
+mod divided;
+mod far;
+mod far_kept;
 mod packing;
+
+pub(crate) use far_kept::ON_DISK;
 
 use crate::best::{Best, keep_best};
 use crate::budget::{Budget, Full};
-use crate::kept::Keeper;
+use crate::disk::Disk;
+use crate::kept::{Back, Keeper};
 use crate::levels::{Levels, SHARDS, Span, shard_of};
 use crate::line::prefetch;
 use crate::pack::{Layout, hash_of};
@@ -31,7 +37,7 @@ use std::io::{ErrorKind, Read};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread::Builder;
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 /// Records for one shard that are inserted at once.
 const BATCH: usize = 128;
@@ -80,6 +86,14 @@ impl<W> Walker<W> {
             transitions: 0,
             ticks: 0,
         }
+    }
+
+    /// Forgets what was found on a level that is walked again.
+    fn forget_level(&mut self) {
+        self.best.clear();
+        self.news = false;
+        self.transitions = 0;
+        self.sender = Sender::default();
     }
 }
 
@@ -185,6 +199,9 @@ pub(crate) struct Engine<'a, S: Space> {
     task: RwLock<Task>,
     /// What each of several threads has left when a level has no more states; nothing before there are several.
     left: OnceLock<Box<[Left]>>,
+    disk: Option<&'a Disk>,
+    /// The states on disk, once memory has no room for all.
+    far: OnceLock<far::Far>,
     /// What the team does in this round: insert what was left, or expand.
     inserting: AtomicBool,
     /// What was begun but has to be done after the packing has changed.
@@ -226,7 +243,12 @@ impl<'a, S: Space> Engine<'a, S> {
             deadline: limits
                 .timeout
                 .and_then(|timeout| Instant::now().checked_add(timeout)),
-            budget: Budget::new(limits.memory, limits.machine),
+            budget: match limits.disk {
+                None => Budget::new(limits.memory, limits.machine),
+                Some(disk) => Budget::that_spares(limits.memory, limits.machine, disk.room()),
+            },
+            disk: limits.disk,
+            far: OnceLock::new(),
             stop: AtomicU8::new(0),
             shards: (0..SHARDS as u32).map(slot).collect(),
             divided: AtomicBool::new(false),
@@ -251,7 +273,9 @@ impl<'a, S: Space> Engine<'a, S> {
             2 => Some(Reason::Memory),
             3 => Some(Reason::Cancelled),
             4 => Some(Reason::States),
-            _ => Some(Reason::Damaged),
+            5 => Some(Reason::Damaged),
+            6 => Some(Reason::DiskFull),
+            _ => Some(Reason::Disk),
         }
     }
 
@@ -262,6 +286,8 @@ impl<'a, S: Space> Engine<'a, S> {
             Reason::Cancelled => 3,
             Reason::States => 4,
             Reason::Damaged => 5,
+            Reason::DiskFull => 6,
+            Reason::Disk => 7,
         };
         // The first reason counts.
         let _ = self.stop.compare_exchange(0, code, Relaxed, Relaxed);
@@ -306,10 +332,11 @@ impl<'a, S: Space> Engine<'a, S> {
             (complete, levels, ends, workers)
         });
         workers.push(leader.worker);
+        let base = self.far.get().map_or(0, far::Far::base);
         let stats = Stats {
             states: self.states.load(Relaxed),
             transitions: self.transitions.load(Relaxed),
-            levels: levels.len(),
+            levels: base + levels.len(),
             peak_memory_bytes: self.budget.peak(),
         };
         let stopped = self.stopped();
@@ -319,7 +346,8 @@ impl<'a, S: Space> Engine<'a, S> {
             .unwrap_or_else(PoisonError::into_inner);
         let shards = self.shards.into_vec().into_iter();
         let shards = shards.map(|slot| slot.0.into_inner().unwrap_or_else(PoisonError::into_inner));
-        let states = States::new(width, shards.collect(), levels, ends);
+        let shelf = self.far.into_inner().map(far::Far::into_shelf);
+        let states = States::new(width, shards.collect(), levels, ends).with_shelf(shelf, base);
         Walked {
             complete,
             stopped,
@@ -344,16 +372,22 @@ impl<'a, S: Space> Engine<'a, S> {
         let mut fitted = false;
         let mut resumed = false;
         let mut milestone = None;
-        // What is kept is divided.
-        let divided = reporter.kept.is_some() || reporter.keeper.is_some();
+        // What is kept is divided, and so is what is on disk.
+        let divided = reporter.kept.is_some() || reporter.keeper.is_some() || self.disk.is_some();
         self.divided.store(divided, Relaxed);
         if let Some(kept) = reporter.kept.take() {
             match self.read_back(kept) {
-                Ok(read) => {
-                    (levels, ends) = read;
+                Ok(Back::Here(read, read_ends)) => {
+                    (levels, ends) = (read, read_ends);
                     levels.backward(ends).next(&mut spans);
                     resumed = true;
                 }
+                Ok(Back::There(level)) => {
+                    if let Some(far) = self.far.get() {
+                        return self.walk_on(far, level, leader, reporter, team, hire);
+                    }
+                }
+                Ok(Back::Gone) => {}
                 Err(error) if error.kind() == ErrorKind::OutOfMemory => self.stop(Reason::Memory),
                 Err(_) => self.stop(Reason::Damaged),
             }
@@ -388,14 +422,22 @@ impl<'a, S: Space> Engine<'a, S> {
                 fitted = true;
                 self.fit();
             }
-            if let Some(keeper) = &mut reporter.keeper {
-                let now = self.milestone(&levels, &ends);
-                if keeper.is_due() {
-                    keeper.keep(&mut |out| self.write_down(&now, &levels, out));
-                }
-                milestone = Some(now);
+            if reporter.keeper.is_some() || self.disk.is_some() {
+                milestone = Some(self.milestone(&levels, &ends));
+            }
+            if let (Some(keeper), Some(now)) = (&mut reporter.keeper, &milestone)
+                && keeper.is_due()
+            {
+                keeper.keep(&mut |out| self.write_down(now, &levels, out));
             }
             self.expand_level(levels.len() - 1, &mut spans, leader, reporter, team, hire);
+        }
+        if self.stopped() == Some(Reason::Memory)
+            && let Some(disk) = self.disk
+            && let Some(room) = self.room(disk)
+            && let Some(milestone) = milestone.take()
+        {
+            return self.walk_far(disk, room, milestone, levels, leader, reporter, team, hire);
         }
         // A walk that a limit has stopped may be given more another time.
         if let (Some(keeper), Some(milestone), Some(reason)) =
@@ -405,77 +447,6 @@ impl<'a, S: Space> Engine<'a, S> {
             keeper.keep(&mut |out| self.write_down(&milestone, &levels, out));
         }
         (complete, levels, ends)
-    }
-
-    /// Divides the states, which are all in the first shard; `spans` are those of the last level. Without memory for that, nothing changes, but the
-    /// walk ends.
-    fn divide(&self, levels: &mut Levels, ends: &mut [u32; SHARDS], spans: &mut Vec<Span>) {
-        let layout = Arc::clone(&self.read_task().layout);
-        let empty = |number| Shard::new(Arc::clone(&layout), number);
-        let together = std::mem::replace(&mut *lock(&self.shards[0].0), empty(0));
-        let mut new_ends = [0; SHARDS];
-        let mut last = Vec::new();
-        match self.insert_divided(&together, levels, &mut new_ends, &mut last) {
-            Ok(new) => {
-                self.divided.store(true, Relaxed);
-                self.budget.give_back(together.memory() as usize);
-                self.budget.give_back(levels.bytes());
-                (*levels, *ends, *spans) = (new, new_ends, last);
-            }
-            Err(Full) => {
-                for (number, slot) in self.shards.iter().enumerate() {
-                    let part = std::mem::replace(&mut *lock(&slot.0), empty(number as u32));
-                    self.budget.give_back(part.memory() as usize);
-                }
-                *lock(&self.shards[0].0) = together;
-                self.stop(Reason::Memory);
-            }
-        }
-    }
-
-    /// Inserts the states of a shard into their own, level by level: the new levels, how many states there are in each shard, and the spans
-    /// of the last level.
-    fn insert_divided(
-        &self,
-        together: &Shard,
-        levels: &Levels,
-        ends: &mut [u32; SHARDS],
-        last: &mut Vec<Span>,
-    ) -> Result<Levels, Full> {
-        let words = together.layout().words();
-        let mut states = Vec::new();
-        let mut outgoing: Vec<Vec<u64>> = vec![Vec::new(); SHARDS];
-        let mut divided = Levels::default();
-        let mut spans = levels.forward().peekable();
-        while let Some((level, span)) = spans.next() {
-            together.read(span.range, &mut states);
-            for state in states.chunks_exact(words) {
-                let hash = hash_of(together.layout().key(state));
-                let records = &mut outgoing[shard_of(hash)];
-                records.push(hash);
-                records.extend_from_slice(state);
-            }
-            if spans.peek().is_some_and(|&(next, _)| next == level) {
-                continue;
-            }
-            last.clear();
-            for (shard, records) in outgoing.iter_mut().enumerate() {
-                if records.is_empty() {
-                    continue;
-                }
-                let mut part = lock(&self.shards[shard].0);
-                part.insert(records, &self.budget)?;
-                records.clear();
-                last.push(Span {
-                    shard,
-                    range: ends[shard]..part.len(),
-                });
-                ends[shard] = part.len();
-            }
-            divided.push(last).map_err(|_| Full)?;
-        }
-        self.budget.take(divided.bytes())?;
-        Ok(divided)
     }
 
     fn add_level(&self, levels: &mut Levels, ends: &mut [u32; SHARDS], spans: &[Span]) {
@@ -544,27 +515,7 @@ impl<'a, S: Space> Engine<'a, S> {
     ) {
         loop {
             let states: u64 = spans.iter().map(|span| span.range.len() as u64).sum();
-            let large = states >= PARALLEL && self.states.load(Relaxed) >= HIRE;
-            let threads = if large { threads(self.jobs) } else { 1 };
-            self.task
-                .write()
-                .unwrap_or_else(PoisonError::into_inner)
-                .assign(level, spans, threads);
-            if threads > 1 {
-                if team.is_empty() {
-                    hire();
-                }
-                self.inserting.store(false, Relaxed);
-                team.start();
-                self.expand(leader, Some(reporter));
-                team.finish();
-                self.inserting.store(true, Relaxed);
-                team.start();
-                self.insert_left(leader);
-                team.finish();
-            } else {
-                self.expand(leader, Some(reporter));
-            }
+            self.expand_all(level, spans, states, leader, reporter, team, hire);
             if !self.pause.load(Relaxed) || self.stopped().is_some() {
                 return;
             }
@@ -575,6 +526,40 @@ impl<'a, S: Space> Engine<'a, S> {
                 return;
             }
         }
+    }
+
+    /// Expands states of a level, by as many threads as so many of them are worth, until there are no more or there is a pause.
+    #[allow(clippy::too_many_arguments)]
+    fn expand_all(
+        &self,
+        level: u64,
+        spans: &mut Vec<Span>,
+        states: u64,
+        leader: &mut Walker<S::Worker>,
+        reporter: &mut Reporter<'_>,
+        team: &Team,
+        hire: &mut dyn FnMut(),
+    ) {
+        let large = states >= PARALLEL && self.states.load(Relaxed) >= HIRE;
+        let threads = if large { threads(self.jobs) } else { 1 };
+        self.task
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .assign(level, spans, threads);
+        if threads == 1 {
+            return self.expand(leader, Some(reporter));
+        }
+        if team.is_empty() {
+            hire();
+        }
+        self.inserting.store(false, Relaxed);
+        team.start();
+        self.expand(leader, Some(reporter));
+        team.finish();
+        self.inserting.store(true, Relaxed);
+        team.start();
+        self.insert_left(leader);
+        team.finish();
     }
 
     fn read_task(&self) -> std::sync::RwLockReadGuard<'_, Task> {
@@ -590,14 +575,21 @@ impl<'a, S: Space> Engine<'a, S> {
             walker.sender.recent.fit(&task.layout);
         }
         while !self.pause.load(Relaxed) {
-            let Some(span) = task.take(walker.number) else {
-                break;
+            let count = match task.take(walker.number) {
+                Some(span) => self.expand_span(walker, &task, &span),
+                None => match self.far.get() {
+                    Some(far) => self.expand_from(far, walker, &task),
+                    None => break,
+                },
             };
-            if self.expand_span(walker, &task, &span).is_err() {
-                self.stop(Reason::Memory);
-                break;
+            match count {
+                Ok(0) => break,
+                Ok(count) => walker.ticks += count,
+                Err(Full) => {
+                    self.stop(Reason::Memory);
+                    break;
+                }
             }
-            walker.ticks += span.range.len() as u64;
             if walker.ticks >= TICK {
                 self.tick(walker, &task, reporter.as_deref_mut());
             }
@@ -677,17 +669,53 @@ impl<'a, S: Space> Engine<'a, S> {
             .fetch_or(std::mem::take(&mut sender.grown), Relaxed);
     }
 
+    /// Expands states of a shard: how many there are.
     fn expand_span(
         &self,
         walker: &mut Walker<S::Worker>,
         task: &Task,
         span: &Span,
-    ) -> Result<(), Full> {
+    ) -> Result<u64, Full> {
+        let Span { shard, range } = span;
+        lock_soon(&self.shards[*shard].0).read(range.clone(), &mut walker.chunk);
+        let done = self.expand_chunk(walker, task, range.len())?;
+        if done < range.len() {
+            let rest = Span {
+                shard: *shard,
+                range: range.start + done as u32..range.end,
+            };
+            lock(&self.leftovers).push(rest);
+        }
+        Ok(range.len() as u64)
+    }
+
+    /// Expands some states that are on disk: how many there are.
+    fn expand_from(
+        &self,
+        far: &far::Far,
+        walker: &mut Walker<S::Worker>,
+        task: &Task,
+    ) -> Result<u64, Full> {
+        let count = self.take_far(far, walker, &task.layout);
+        let done = self.expand_chunk(walker, task, count)?;
+        if done < count {
+            self.put_back(far, walker, &task.layout, done);
+        }
+        Ok(count as u64)
+    }
+
+    /// Expands the states in a walker's chunk, as long as numbers fit: how many.
+    fn expand_chunk(
+        &self,
+        walker: &mut Walker<S::Worker>,
+        task: &Task,
+        count: usize,
+    ) -> Result<usize, Full> {
         let layout = &*task.layout;
         let words = layout.words();
-        lock_soon(&self.shards[span.shard].0).read(span.range.clone(), &mut walker.chunk);
+        let mut done = count;
         walker.emitted.clear();
-        for (i, index) in span.range.clone().enumerate() {
+        for i in 0..count {
             let before = walker.emitted.used();
             let base = &walker.chunk[i * words..(i + 1) * words];
             let key = layout.unpack(base, &mut walker.row);
@@ -697,12 +725,8 @@ impl<'a, S: Space> Engine<'a, S> {
             if !walker.emitted.too_large.is_empty() {
                 // Nothing of this expansion counts; it will be repeated.
                 self.note_too_large(&walker.emitted.too_large);
-                let rest = Span {
-                    shard: span.shard,
-                    range: index..span.range.end,
-                };
-                lock(&self.leftovers).push(rest);
                 walker.emitted.truncate(before);
+                done = i;
                 break;
             }
             if !walker.emitted.reports.is_empty() {
@@ -711,7 +735,8 @@ impl<'a, S: Space> Engine<'a, S> {
         }
         walker.transitions += (walker.emitted.records().len() / (words + 1)) as u64;
         // All at once: while one record is looked at, others are on their way from memory.
-        self.send(&mut walker.emitted, &mut walker.sender, layout)
+        self.send(&mut walker.emitted, &mut walker.sender, layout)?;
+        Ok(done)
     }
 
     #[cold]
@@ -810,6 +835,12 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     fn insert(&self, sender: &mut Sender, shard: usize, records: &[u64]) -> Result<(), Full> {
+        if let Some(far) = self.far.get() {
+            return match self.gather(far, shard, records) {
+                true => Ok(()),
+                false => Err(Full),
+            };
+        }
         let mut part = lock_soon(&self.shards[shard].0);
         let before = part.len();
         let result = part.insert(records, &self.budget);
@@ -823,6 +854,20 @@ impl<'a, S: Space> Engine<'a, S> {
         result
     }
 
+    /// Whether the time is over, or the caller does not want more.
+    fn is_over(&self) -> bool {
+        if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
+            self.stop(Reason::Cancelled);
+        }
+        if self
+            .deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
+        {
+            self.stop(Reason::Timeout);
+        }
+        self.stopped().is_some()
+    }
+
     /// Looks at the clock, at the memory and at the wishes of the caller.
     #[cold]
     fn tick(
@@ -834,14 +879,12 @@ impl<'a, S: Space> Engine<'a, S> {
         self.count_new(&mut walker.sender);
         self.expanded
             .fetch_add(std::mem::take(&mut walker.ticks), Relaxed);
-        if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
-            self.stop(Reason::Cancelled);
-        }
+        let Some(reporter) = reporter else {
+            self.is_over();
+            return;
+        };
         let now = Instant::now();
-        if self.deadline.is_some_and(|deadline| now >= deadline) {
-            self.stop(Reason::Timeout);
-        }
-        let Some(reporter) = reporter else { return };
+        self.is_over();
         if now - reporter.memory_looked_at >= Duration::from_millis(20) {
             reporter.memory_looked_at = now;
             if self.budget.check().is_err() {

@@ -7,7 +7,7 @@
 //! What the numbers in the rows mean is not written here: that is for the owner of the [`Space`] to keep.
 
 use crate::best::Best;
-use crate::engine::Engine;
+use crate::engine::{Engine, ON_DISK};
 use crate::levels::{Levels, SHARDS, Span, shard_of};
 use crate::pack::{Layout, hash_of};
 use crate::path::Path;
@@ -34,13 +34,13 @@ pub trait Keeper {
 /// Where a walk stood between two levels.
 pub(crate) struct Milestone {
     /// How many entries of the levels, and how many states of each shard, are before it.
-    entries: usize,
-    ends: [u32; SHARDS],
-    transitions: u64,
-    best: HashMap<u64, Best>,
+    pub(crate) entries: usize,
+    pub(crate) ends: [u32; SHARDS],
+    pub(crate) transitions: u64,
+    pub(crate) best: HashMap<u64, Best>,
 }
 
-fn damaged() -> Error {
+pub(crate) fn damaged() -> Error {
     Error::new(ErrorKind::InvalidData, "this is no walk of this space")
 }
 
@@ -79,6 +79,46 @@ fn read_row(source: &mut dyn Read, width: usize) -> Result<Vec<u32>> {
     (0..width).map(|_| read_small(source)).collect()
 }
 
+pub(crate) fn write_best(out: &mut dyn Write, best: &HashMap<u64, Best>) -> Result<()> {
+    write_number(out, best.len() as u64)?;
+    for (&kind, best) in best {
+        write_number(out, kind)?;
+        write_number(out, best.level)?;
+        write_option(out, best.step)?;
+        write_row(out, &best.row)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn read_best(
+    source: &mut dyn Read,
+    width: usize,
+    bounds: Option<&[u32]>,
+) -> Result<HashMap<u64, Best>> {
+    let mut best = HashMap::new();
+    for _ in 0..read_number(source)? {
+        let kind = read_number(source)?;
+        let level = read_number(source)?;
+        let step = read_option(source)?;
+        let row: Box<[u32]> = read_row(source, width)?.into();
+        if !is_within(&row, bounds) {
+            return Err(damaged());
+        }
+        best.insert(kind, Best { level, row, step });
+    }
+    Ok(best)
+}
+
+/// Where a walk goes on.
+pub(crate) enum Back {
+    /// Everything is in memory.
+    Here(Levels, [u32; SHARDS]),
+    /// Everything is on disk, and this level comes next.
+    There(u64),
+    /// What was on disk is not there any more: everything begins anew.
+    Gone,
+}
+
 impl<S: Space> Engine<'_, S> {
     /// Where the walk stands now, between two levels.
     pub(crate) fn milestone(&self, levels: &Levels, ends: &[u32; SHARDS]) -> Milestone {
@@ -99,13 +139,7 @@ impl<S: Space> Engine<'_, S> {
     ) -> Result<()> {
         write_number(out, self.space.width() as u64)?;
         write_number(out, milestone.transitions)?;
-        write_number(out, milestone.best.len() as u64)?;
-        for (&kind, best) in &milestone.best {
-            write_number(out, kind)?;
-            write_number(out, best.level)?;
-            write_option(out, best.step)?;
-            write_row(out, &best.row)?;
-        }
+        write_best(out, &milestone.best)?;
         let entries = &levels.entries()[..milestone.entries];
         write_number(out, entries.len() as u64)?;
         for entry in entries {
@@ -137,7 +171,7 @@ impl<S: Space> Engine<'_, S> {
     }
 
     /// Puts the walk where it stood when it was written. On an error it stands at the beginning.
-    pub(crate) fn read_back(&self, source: &mut dyn Read) -> Result<(Levels, [u32; SHARDS])> {
+    pub(crate) fn read_back(&self, source: &mut dyn Read) -> Result<Back> {
         let read = self.try_to_read(source);
         if read.is_err() {
             self.forget();
@@ -145,24 +179,19 @@ impl<S: Space> Engine<'_, S> {
         read
     }
 
-    fn try_to_read(&self, source: &mut dyn Read) -> Result<(Levels, [u32; SHARDS])> {
+    fn try_to_read(&self, source: &mut dyn Read) -> Result<Back> {
         let width = self.space.width();
-        if read_number(source)? != width as u64 {
+        let first = read_number(source)?;
+        if first == width as u64 | ON_DISK {
+            let level = self.read_far(source)?;
+            return Ok(level.map_or(Back::Gone, Back::There));
+        }
+        if first != width as u64 {
             return Err(damaged());
         }
         let bounds = self.space.bounds();
         let transitions = read_number(source)?;
-        let mut best = HashMap::new();
-        for _ in 0..read_number(source)? {
-            let kind = read_number(source)?;
-            let level = read_number(source)?;
-            let step = read_option(source)?;
-            let row: Box<[u32]> = read_row(source, width)?.into();
-            if !is_within(&row, bounds.as_deref()) {
-                return Err(damaged());
-            }
-            best.insert(kind, Best { level, row, step });
-        }
+        let best = read_best(source, width, bounds.as_deref())?;
         let mut entries = Vec::new();
         for _ in 0..read_number(source)? {
             let mut bytes = [0; 2];
@@ -193,7 +222,7 @@ impl<S: Space> Engine<'_, S> {
         *lock(&self.best) = best;
         let full = |_| Error::from(ErrorKind::OutOfMemory);
         self.budget.take(levels.bytes()).map_err(full)?;
-        Ok((levels, ends))
+        Ok(Back::Here(levels, ends))
     }
 
     /// Fills an empty shard.

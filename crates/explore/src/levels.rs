@@ -56,6 +56,12 @@ impl Levels {
         }
     }
 
+    /// The levels that have the first so many entries.
+    pub(crate) fn first_entries(mut self, entries: usize) -> Levels {
+        self.entries.truncate(entries);
+        Levels::from_entries(self.entries)
+    }
+
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         self.entries.capacity() * 2

@@ -57,10 +57,12 @@
 //! rooms: `engine.rs` goes from level to level with the threads of `team.rs` (`task.rs` divides the
 //! work, `recent.rs` spares some of it, `best.rs` chooses among findings); `pack.rs` says which bits
 //! belong to which component; `shard.rs` (with `line.rs`) is the store and the visited set; `levels.rs`
-//! knows which states are on which level; `kept.rs` writes a walk down to go on later; and `budget.rs` counts memory.
+//! knows which states are on which level; `kept.rs` writes a walk down to go on later; `budget.rs` counts memory; and
+//! `engine/far.rs` goes on where memory ends, with what is in `disk`.
 
 mod best;
 mod budget;
+mod disk;
 mod engine;
 mod kept;
 mod levels;
@@ -76,6 +78,7 @@ mod team;
 mod walk;
 
 pub use budget::resident_bytes;
+pub use disk::Disk;
 pub use kept::{Keeper, read_number, write_number};
 pub use path::{Path, Step};
 pub use space::{Space, Successors, for_each_successor};

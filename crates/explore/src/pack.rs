@@ -154,6 +154,55 @@ impl Layout {
         }
     }
 
+    /// A layout in which packed rows, compared word by word, are in the order of their numbers, the components taken in this order: the same
+    /// order for all bits that the components may have.
+    pub(crate) fn ordered(order: &[usize], bits: &[u32]) -> Layout {
+        let mut fields: Vec<Field> = (0..bits.len())
+            .map(|component| Field {
+                factor: factor(component),
+                max: 0,
+                bit: 0,
+            })
+            .collect();
+        let mut words = 0;
+        let mut used = 0;
+        let mut order = order.iter().filter(|&&i| bits[i] > 0).peekable();
+        while order.peek().is_some() {
+            let mut members = Vec::new();
+            used = 0;
+            while let Some(&component) = order.next_if(|&&i| used + bits[i] <= u64::BITS) {
+                members.push(component);
+                used += bits[component];
+            }
+            // The last one is lowest.
+            let mut bit = 0;
+            for component in members.into_iter().rev() {
+                fields[component].bit = words as u32 * u64::BITS + bit;
+                fields[component].max = u32::MAX >> (u32::BITS - bits[component]);
+                bit += bits[component];
+            }
+            words += 1;
+        }
+        let words = words.max(1);
+        Layout {
+            fields: fields.into(),
+            words,
+            bytes: (words - 1) * 8 + (used.div_ceil(8) as usize).max(1),
+        }
+    }
+
+    /// An order of the components in which [ordered](Layout::ordered) rows take no more room than here.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        let place = |component: &usize| {
+            let field = &self.fields[*component];
+            // Those without bits may get some later.
+            (field.max == 0, field.word(), std::cmp::Reverse(field.bit))
+        };
+        let mut order: Vec<usize> = (0..self.fields.len()).collect();
+        order.sort_by_key(place);
+        order
+    }
+
     /// A layout for rows that are kept as they are: nothing is ever packed by it.
     pub(crate) fn unused(width: usize) -> Layout {
         Layout::new(&vec![0; width])
@@ -367,6 +416,37 @@ mod tests {
         let mut converted = vec![0; wide.words()];
         narrow.conversion(&wide).convert(&a, &mut converted);
         assert_eq!(converted, b);
+    }
+
+    #[test]
+    fn the_order_of_packed_rows_does_not_depend_on_bits() {
+        let mut random = 7_u64;
+        let mut next = |below: u32| {
+            random = hash_of(random.wrapping_add(1));
+            (random >> 32) as u32 % below
+        };
+        for width in [1, 2, 7, 30] {
+            let need: Vec<u32> = (0..width).map(|_| next(20)).collect();
+            let order = Layout::new(&need).order();
+            let narrow = Layout::ordered(&order, &need);
+            assert!(narrow.bytes() <= Layout::new(&need).bytes());
+            let bits: Vec<u32> = need.iter().map(|need| need + next(10)).collect();
+            let wide = Layout::ordered(&order, &bits);
+            let mut rows: Vec<Vec<u32>> = (0..100)
+                .map(|_| need.iter().map(|&need| next(1 << need) % 7).collect())
+                .collect();
+            let by_order = |row: &Vec<u32>| -> Vec<u32> { order.iter().map(|&i| row[i]).collect() };
+            rows.sort_by_key(by_order);
+            for layout in [narrow, wide] {
+                let packed = rows.iter().map(|row| {
+                    let mut words = vec![0; layout.words()];
+                    assert!(layout.pack(row, &mut words).is_some());
+                    assert_eq!(words[layout.words() - 1] & !layout.last_mask(), 0);
+                    words
+                });
+                assert!(packed.collect::<Vec<_>>().is_sorted());
+            }
+        }
     }
 
     #[test]

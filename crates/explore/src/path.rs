@@ -3,10 +3,9 @@
 //! [`Space::compare`] is taken, so that the way does not depend on how many threads have walked.
 
 use crate::best::Best;
-use crate::levels::Span;
 use crate::pack::Layout;
 use crate::space::{Emitted, Report, Space, Successors, is_within};
-use crate::states::{Reader, States};
+use crate::states::{Piece, Reader, States};
 use crate::walk::{Finding, Reason};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -84,10 +83,8 @@ impl Path {
     }
 }
 
-/// A level with more states is searched by all workers.
-const PARALLEL: u64 = 4096;
-/// States that a worker takes at once.
-const PIECE: u32 = 256;
+/// A level that is cut into as many pieces is searched by all workers.
+const PIECES: usize = 16;
 
 /// What one worker needs to search.
 struct Searcher<'a, W> {
@@ -127,14 +124,14 @@ pub(crate) fn find<S: Space>(
             rows: best.row.to_vec(),
         })
         .collect();
-    let mut backward = states.backward();
-    let mut spans = Vec::new();
+    let mut descent = states.descend();
+    let unread = |_| Reason::Disk;
     // Levels above the deepest finding are of no use.
     for _ in deepest..states.levels() {
-        backward.next(&mut spans);
+        descent.next(false).map_err(unread)?;
     }
     for level in (0..deepest).rev() {
-        backward.next(&mut spans);
+        let pieces = descent.next(true).map_err(unread)?;
         // What a predecessor is sought for; several findings may share the rest of their ways.
         let mut targets: Targets = Vec::new();
         let mut numbers: BTreeMap<Box<[u32]>, usize> = BTreeMap::new();
@@ -158,7 +155,7 @@ pub(crate) fn find<S: Space>(
             &mut searchers,
             &layout,
             states,
-            &spans,
+            &pieces,
             &targets,
             cancel,
         )?;
@@ -221,16 +218,6 @@ type Targets = Vec<Box<[u32]>>;
 /// For every target the best predecessor so far and the label of the step.
 type Found = Vec<Option<(Box<[u32]>, u64)>>;
 
-/// Cuts a span.
-fn pieces(span: &Span) -> impl Iterator<Item = Span> {
-    let Span { shard, range } = span.clone();
-    let starts = range.clone().step_by(PIECE as usize);
-    starts.map(move |start| Span {
-        shard,
-        range: start..range.end.min(start.saturating_add(PIECE)),
-    })
-}
-
 /// The least label of a step to `target`.
 fn label_to(emitted: &Emitted, target: &[u32]) -> Option<u64> {
     let width = target.len();
@@ -240,28 +227,25 @@ fn label_to(emitted: &Emitted, target: &[u32]) -> Option<u64> {
         .min()
 }
 
-/// Looks for the best predecessors of all targets among the states of `spans`.
+/// Looks for the best predecessors of all targets among the states of `pieces`.
 fn search<S: Space>(
     space: &S,
     searchers: &mut [Searcher<'_, S::Worker>],
     layout: &Layout,
     states: &States,
-    spans: &[Span],
+    pieces: &[Piece],
     targets: &Targets,
     cancel: Option<&AtomicBool>,
 ) -> Result<Found, Reason> {
-    let size: u64 = spans.iter().map(|span| span.range.len() as u64).sum();
-    let pieces: Vec<Span> = spans.iter().flat_map(pieces).collect();
-    let spans = &pieces[..];
     let cursor = AtomicUsize::new(0);
-    let parallel = searchers.len() > 1 && size >= PARALLEL;
+    let parallel = searchers.len() > 1 && pieces.len() >= PIECES;
     let mut found = vec![None; targets.len()];
     if !parallel {
         let Some(searcher) = searchers.first_mut() else {
             return Ok(found);
         };
         search_part(
-            space, searcher, layout, states, spans, &cursor, targets, &mut found, cancel,
+            space, searcher, layout, states, pieces, &cursor, targets, &mut found, cancel,
         )?;
         return Ok(found);
     }
@@ -270,7 +254,7 @@ fn search<S: Space>(
         let search = move |searcher: &mut Searcher<'_, S::Worker>| {
             let mut found = vec![None; targets.len()];
             search_part(
-                space, searcher, layout, states, spans, cursor, targets, &mut found, cancel,
+                space, searcher, layout, states, pieces, cursor, targets, &mut found, cancel,
             )?;
             Ok(found)
         };
@@ -313,7 +297,7 @@ fn search_part<S: Space>(
     searcher: &mut Searcher<'_, S::Worker>,
     layout: &Layout,
     states: &States,
-    spans: &[Span],
+    pieces: &[Piece],
     cursor: &AtomicUsize,
     targets: &Targets,
     found: &mut Found,
@@ -337,13 +321,13 @@ fn search_part<S: Space>(
     };
     loop {
         let next = cursor.fetch_add(1, Relaxed);
-        let Some(span) = spans.get(next) else {
+        let Some(piece) = pieces.get(next) else {
             return Ok(());
         };
         if cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
             return Err(Reason::Cancelled);
         }
-        reader.read(states, span.clone(), |row| {
+        let read = reader.read(states, piece, |row| {
             let mut sought = targets.iter();
             if index.is_empty() && !sought.any(|target| space.may_lead(row, target)) {
                 return;
@@ -360,10 +344,10 @@ fn search_part<S: Space>(
             );
             let mut check = |target: usize| {
                 let better = |(best, _): &(Box<[u32]>, u64)| space.compare(row, best).is_lt();
-                if found[target].as_ref().is_none_or(better) {
-                    if let Some(label) = label_to(emitted, &targets[target]) {
-                        found[target] = Some((row.into(), label));
-                    }
+                if found[target].as_ref().is_none_or(better)
+                    && let Some(label) = label_to(emitted, &targets[target])
+                {
+                    found[target] = Some((row.into(), label));
                 }
             };
             if index.is_empty() {
@@ -378,5 +362,6 @@ fn search_part<S: Space>(
                     });
             }
         });
+        read.map_err(|_| Reason::Disk)?;
     }
 }

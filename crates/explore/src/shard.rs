@@ -387,6 +387,11 @@ impl Shard {
         self.store.len > 0 && self.find(self.table.home(hash), state).is_ok()
     }
 
+    /// A state with this hash will be looked for soon, in a shard that has some.
+    pub(crate) fn expect(&self, hash: u64) {
+        prefetch(self.table.bucket(self.table.home(hash).bucket));
+    }
+
     /// Inserts a batch of records, each a hash and the words of a state.
     pub(crate) fn insert(&mut self, records: &[u64], budget: &Budget) -> Result<(), Full> {
         // Loops over words are unrolled for the common sizes.

@@ -6,7 +6,7 @@
 use crate::task::Alone;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 /// How long to look before going to sleep.
 const PATIENCE: Duration = Duration::from_micros(50);

@@ -1,10 +1,12 @@
 //! The walk.
 
+use crate::disk::Disk;
 use crate::engine::{Engine, Reporter, Walked};
 use crate::kept::Keeper;
 use crate::path::{self, Path};
 use crate::space::Space;
 use crate::states::States;
+use std::collections::HashMap;
 use std::io::Read;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -23,6 +25,8 @@ pub struct Limits<'a> {
     pub cancel: Option<&'a AtomicBool>,
     /// Expand no further level once this many states are found: the same place for every number of threads.
     pub states: Option<u64>,
+    /// Where states go that memory has no room for. Without it, the walk stops when memory is used up. What comes out is the same.
+    pub disk: Option<&'a Disk>,
 }
 
 /// Why a walk ended early.
@@ -38,6 +42,10 @@ pub enum Reason {
     States,
     /// What was to be gone on with is no walk of this space.
     Damaged,
+    /// [`Limits::disk`] has no room left.
+    DiskFull,
+    /// What was written to [`Limits::disk`] cannot be read back, or nothing can be written there.
+    Disk,
 }
 
 /// How far a running walk has come.
@@ -183,6 +191,11 @@ impl<'a, S: Space> Walk<'a, S> {
             states,
             mut workers,
         } = engine.run(&mut reporter);
+        // Where a disk has failed, states may be missing on the ways.
+        let best = match stopped {
+            Some(Reason::Disk | Reason::DiskFull) => HashMap::new(),
+            _ => best,
+        };
         let findings = path::find(self.space, &mut workers, &states, best, self.limits.cancel);
         let mut findings = findings.unwrap_or_else(|reason| {
             stopped = Some(reason);
@@ -193,6 +206,9 @@ impl<'a, S: Space> Walk<'a, S> {
         if resumed && !findings.iter().all(is_one) {
             stopped = Some(Reason::Damaged);
             findings.clear();
+        }
+        if matches!(stopped, None | Some(Reason::States)) {
+            states.release();
         }
         Outcome {
             complete: complete && stopped.is_none(),

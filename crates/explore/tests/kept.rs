@@ -1,6 +1,6 @@
 //! A walk that is written down and goes on elsewhere comes to the same end.
 
-use palisade_explore::{Keeper, Limits, Outcome, Reason, Space, Successors, Walk};
+use palisade_explore::{Disk, Keeper, Limits, Outcome, Reason, Space, Successors, Walk};
 use std::cmp::Ordering;
 use std::io::{Result, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -87,7 +87,8 @@ fn same(a: &Outcome, b: &Outcome) {
     let sorted = |o: &Outcome| {
         let mut states = Vec::new();
         o.states
-            .for_each(|level, row| states.push((level, row.to_vec())));
+            .for_each(|level, row| states.push((level, row.to_vec())))
+            .unwrap();
         states.sort();
         states
     };
@@ -198,4 +199,103 @@ fn outcomes_come_back_as_they_were() {
     assert_eq!(read.stats, outcome.stats);
     assert!(read.states.is_empty() && !read.states.contains(&[0, 0, 0]));
     assert!(Outcome::read(&mut &bytes[..bytes.len() - 1], 3).is_err());
+}
+
+/// Keeps the last of some milestones: each one on disk takes its time.
+#[derive(Default)]
+struct Last {
+    asked: usize,
+    kept: Option<Vec<u8>>,
+}
+
+impl Keeper for Last {
+    fn is_due(&mut self) -> bool {
+        self.asked += 1;
+        self.asked.is_multiple_of(16)
+    }
+    fn keep(&mut self, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) {
+        let mut bytes = Vec::new();
+        write(&mut bytes).unwrap();
+        self.kept = Some(bytes);
+    }
+}
+
+/// Breaks in every stage of a walk that is in memory at first and then on disk.
+#[test]
+fn a_walk_with_states_on_disk_can_go_on() {
+    let plain = Walk::new(&Graph::new(30_000)).run();
+    let directory = tempfile::tempdir().unwrap();
+    for (jobs, room, cancel_after) in [(1, 200_000, 8000), (3, 100_000, 7000), (2, 60_000, 12_000)]
+    {
+        let disk = Disk::new(directory.path()).with_room(room);
+        let mut kept: Option<Vec<u8>> = None;
+        let mut breaks = 0;
+        loop {
+            let mut graph = Graph::new(30_000);
+            // Looking for ways takes a part of it, too.
+            graph.cancel_after = cancel_after + 500 * breaks;
+            let mut last = Last::default();
+            let mut source = kept.as_deref().unwrap_or_default();
+            let mut walk = Walk::new(&graph)
+                .jobs(jobs)
+                .limits(Limits {
+                    cancel: Some(&graph.cancel),
+                    disk: Some(&disk),
+                    ..Limits::default()
+                })
+                .keeper(&mut last);
+            if kept.is_some() {
+                walk = walk.resume(&mut source);
+            }
+            let outcome = walk.run();
+            if outcome.stopped != Some(Reason::Cancelled) {
+                assert!(outcome.states.disk_bytes() > 0);
+                same(&plain, &outcome);
+                break;
+            }
+            kept = last.kept.or(kept);
+            breaks += 1;
+            assert!(breaks < 60, "it does not get anywhere");
+        }
+        assert!(breaks >= 1, "{breaks}");
+        assert_eq!(directory.path().read_dir().unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn what_is_damaged_on_disk_is_not_gone_on_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::new(directory.path()).with_room(60_000);
+    let mut graph = Graph::new(30_000);
+    graph.cancel_after = 20_000;
+    let mut all = Last::default();
+    let limits = Limits {
+        cancel: Some(&graph.cancel),
+        disk: Some(&disk),
+        ..Limits::default()
+    };
+    let stopped = Walk::new(&graph).limits(limits).keeper(&mut all).run();
+    assert_eq!(stopped.stopped, Some(Reason::Cancelled));
+    drop(stopped);
+    let good = all.kept.unwrap();
+    graph.cancel.store(false, Relaxed);
+    graph.cancel_after = u64::MAX;
+    let outcome_of = |mut bytes: &[u8]| Walk::new(&graph).resume(&mut bytes).run();
+    for cut in [9, 30, 100, good.len() / 2, good.len() - 1] {
+        assert_eq!(outcome_of(&good[..cut]).stopped, Some(Reason::Damaged));
+    }
+    let folder = directory.path().read_dir().unwrap().next().unwrap();
+    let files = folder.unwrap().path().read_dir().unwrap();
+    let run = files.map(|file| file.unwrap().path());
+    let run = run.filter(|path| path.extension().is_some()).max().unwrap();
+    let content = std::fs::read(&run).unwrap();
+    let mut wrong = content.clone();
+    wrong[content.len() / 2] ^= 4;
+    std::fs::write(&run, wrong).unwrap();
+    assert_eq!(outcome_of(&good).stopped, Some(Reason::Damaged));
+    std::fs::write(&run, content).unwrap();
+    same(&Walk::new(&graph).run(), &outcome_of(&good));
+    // The walk was over: the files are gone, and the next one begins anew.
+    assert_eq!(directory.path().read_dir().unwrap().count(), 0);
+    same(&Walk::new(&graph).run(), &outcome_of(&good));
 }

@@ -61,13 +61,16 @@ fn the_limit_is_kept() {
         assert_eq!(outcome.stopped, Some(Reason::Memory));
         assert!(!outcome.complete);
         let mut states = 0;
-        outcome.states.for_each(|level, row| {
-            assert_eq!(
-                u64::from(row[..space.counters()].iter().sum::<u32>()),
-                level
-            );
-            states += 1;
-        });
+        outcome
+            .states
+            .for_each(|level, row| {
+                assert_eq!(
+                    u64::from(row[..space.counters()].iter().sum::<u32>()),
+                    level
+                );
+                states += 1;
+            })
+            .unwrap();
         assert_eq!(states, outcome.stats.states);
         if let Some(resident) = resident() {
             println!(

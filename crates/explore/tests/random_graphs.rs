@@ -1,7 +1,7 @@
 //! The walk against a plain breadth-first search over random graphs: states, levels, transitions,
 //! findings and the ways to them, for every number of threads.
 
-use palisade_explore::{Outcome, Space, Successors, Walk};
+use palisade_explore::{Disk, Limits, Outcome, Space, Successors, Walk};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -272,10 +272,13 @@ fn expected(graph: &Graph, stop_at_first: bool) -> Summary {
 
 fn summary(rows: &Rows<'_>, outcome: &Outcome) -> Summary {
     let mut levels = vec![Vec::new(); outcome.stats.levels as usize];
-    outcome.states.for_each(|level, row| {
-        assert!(outcome.states.contains(row));
-        levels[level as usize].push(rows.node(row));
-    });
+    outcome
+        .states
+        .for_each(|level, row| {
+            assert!(outcome.states.contains(row));
+            levels[level as usize].push(rows.node(row));
+        })
+        .unwrap();
     levels.iter_mut().for_each(|level| level.sort());
     assert_eq!(outcome.states.len(), outcome.stats.states);
     assert_eq!(outcome.stopped, None);
@@ -322,9 +325,40 @@ fn random_graphs() {
     }
 }
 
+/// The same with memory for few states or none.
+#[test]
+fn random_graphs_on_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut on_disk = 0;
+    for seed in 400..700 {
+        let graph = Graph::random(seed);
+        for stop_at_first in [false, true] {
+            let expected = expected(&graph, stop_at_first);
+            for (jobs, width, room) in [(1, 3, 16_000), (2, 1, 20_000), (3, 40, 60_000)] {
+                let rows = Rows::new(&graph, width);
+                let disk = Disk::new(directory.path()).with_room(room);
+                let outcome = Walk::new(&rows)
+                    .jobs(jobs)
+                    .stop_at_first(stop_at_first)
+                    .limits(Limits {
+                        disk: Some(&disk),
+                        ..Limits::default()
+                    })
+                    .run();
+                on_disk += usize::from(outcome.states.disk_bytes() > 0);
+                let actual = summary(&rows, &outcome);
+                assert_eq!(actual, expected, "seed {seed}, jobs {jobs}, width {width}");
+            }
+        }
+    }
+    assert!(on_disk > 50, "{on_disk}");
+    assert_eq!(directory.path().read_dir().unwrap().count(), 0);
+}
+
 /// Graphs that are large enough for several threads to be at work at once.
 #[test]
 fn larger_random_graphs() {
+    let directory = tempfile::tempdir().unwrap();
     for seed in 0..4 {
         let random = &mut Random(1000 + seed);
         let nodes = 100_000;
@@ -359,6 +393,24 @@ fn larger_random_graphs() {
                     summary(&rows, &outcome) == expected,
                     "seed {seed}, jobs {jobs}"
                 );
+            }
+            for (jobs, width, room) in [(1, 2, 500_000), (2, 3, 300_000), (3, 1, 100_000)] {
+                let rows = Rows::new(&graph, width);
+                let disk = Disk::new(directory.path()).with_room(room);
+                let limits = Limits {
+                    disk: Some(&disk),
+                    ..Limits::default()
+                };
+                let outcome = Walk::new(&rows)
+                    .jobs(jobs)
+                    .limits(limits)
+                    .stop_at_first(stop_at_first)
+                    .run();
+                assert!(
+                    summary(&rows, &outcome) == expected,
+                    "seed {seed}, jobs {jobs}, room {room}"
+                );
+                assert!(stop_at_first || outcome.states.disk_bytes() > 0);
             }
         }
     }

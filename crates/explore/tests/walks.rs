@@ -180,7 +180,8 @@ fn numbers_that_outgrow_their_bits() {
         let mut rows = Vec::new();
         outcome
             .states
-            .for_each(|level, row| rows.push((level, row.to_vec())));
+            .for_each(|level, row| rows.push((level, row.to_vec())))
+            .unwrap();
         rows.sort();
         assert!(rows.iter().all(|(_, row)| outcome.states.contains(row)));
         (
@@ -210,10 +211,13 @@ fn timeouts_and_cancelling() {
         assert!(!outcome.complete);
         // What was covered is still there.
         let mut count = 0;
-        outcome.states.for_each(|level, row| {
-            assert_eq!(u64::from(row.iter().sum::<u32>()), level);
-            count += 1;
-        });
+        outcome
+            .states
+            .for_each(|level, row| {
+                assert_eq!(u64::from(row.iter().sum::<u32>()), level);
+                count += 1;
+            })
+            .unwrap();
         assert_eq!(count, outcome.stats.states);
 
         let cancel = AtomicBool::new(false);

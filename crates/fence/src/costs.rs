@@ -101,7 +101,7 @@ impl Profile {
         }
     }
 
-    fn cost(&self, repair: Repair) -> u64 {
+    pub(crate) fn cost(&self, repair: Repair) -> u64 {
         let count = match repair {
             Repair::Fence(place) => self.places.get(place.index()).copied(),
             Repair::Rmw(span) | Repair::SeqCst(span) | Repair::Keep(span) => {

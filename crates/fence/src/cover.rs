@@ -26,6 +26,15 @@ impl Clause {
 
 /// The cheapest choice that meets every clause, in ascending order; `None` if there is none.
 pub(crate) fn cheapest(costs: &[u64], clauses: &[Clause]) -> Result<Option<Vec<usize>>, String> {
+    cheapest_of_groups(costs, clauses, &[])
+}
+
+/// The same where just one of each group is chosen.
+pub(crate) fn cheapest_of_groups(
+    costs: &[u64],
+    clauses: &[Clause],
+    groups: &[Vec<usize>],
+) -> Result<Option<Vec<usize>>, String> {
     // Not every solver takes a program without variables.
     if costs.is_empty() {
         let met = clauses.iter().all(|clause| clause.is_met(&[]));
@@ -50,13 +59,21 @@ pub(crate) fn cheapest(costs: &[u64], clauses: &[Clause]) -> Result<Option<Vec<u
         let needed = 1.0 - clause.not_all.len() as f64;
         model = model.with(constraint!(left >= needed));
     }
+    for group in groups {
+        let sum: Expression = group.iter().map(|&c| variables[c]).sum();
+        model = model.with(constraint!(sum == 1.0));
+    }
     match model.solve() {
         Ok(solution) => {
             let chosen: Vec<usize> = (0..costs.len())
                 .filter(|&c| solution.value(variables[c]) > 0.5)
                 .collect();
             // The solver computes with rounded numbers; the clauses are exact.
-            if clauses.iter().all(|clause| clause.is_met(&chosen)) {
+            let is_one = |group: &Vec<usize>| {
+                let of_group = group.iter().filter(|c| chosen.binary_search(c).is_ok());
+                of_group.count() == 1
+            };
+            if clauses.iter().all(|clause| clause.is_met(&chosen)) && groups.iter().all(is_one) {
                 Ok(Some(chosen))
             } else {
                 Err("the integer program was not solved exactly".to_owned())

@@ -4,7 +4,7 @@ use palisade_lang::Program;
 use palisade_memory::{EventKind, EventRef, Witness};
 use rustc_hash::FxHashMap;
 
-/// A run as the steps that build its graph (paper 003, section 4.2).
+/// A run as the steps that build its graph (Lahav and Margalit 2019, section 4.2).
 pub(crate) struct Graph {
     steps: Vec<Option<Step>>,
     threads: usize,

@@ -4,11 +4,13 @@
 //! wrong, is wrong too; what is learned is a clause that all those choices fail to meet, and F among them.
 
 use palisade_check::{Criterion, Model, Witness};
-use palisade_lang::{Instance, Op, Program, Repair, RmwAction};
-use palisade_memory::EventKind;
+use palisade_lang::never::mentions_deadlock;
+use palisade_lang::{Instance, Op, Program, Repair, RmwAction, Span};
+use palisade_memory::{EventKind, PatternKind};
 
 use crate::candidates::Candidates;
 use crate::cover::Clause;
+use crate::execution::{Execution, Shows, Strength};
 use crate::graph::{Changes, Graph};
 use crate::passed::{Passed, steps_until};
 
@@ -37,8 +39,8 @@ pub(crate) fn learn(
         // Every program has its SC runs, whatever is fenced.
         (Model::Sc, Criterion::Safe | Criterion::Drf) => Some(vec![Clause::default()]),
         (Model::Tso, Criterion::Safe) => lesson.delayed_stores().map(|clause| vec![clause]),
-        (Model::Ra, Criterion::Robust) => lesson.release_acquire(),
-        (Model::Ra | Model::C20 | Model::Rc11, _) => None,
+        (Model::Ra, _) => lesson.release_acquire(),
+        (Model::C20 | Model::Rc11, _) => lesson.orders(),
         (Model::Sc | Model::Tso, _) => lesson.delayed_store().map(|clause| vec![clause]),
     };
     let mut clauses = clauses.unwrap_or_default();
@@ -229,6 +231,8 @@ impl Lesson<'_> {
     /// still allowed, it is a violation for all choices that have the repairs that its cycle needs and, of those on the run, only such of
     /// S. The larger S is, the more is learned: it grows greedily, once for each thread, whose own repairs then come last.
     ///
+    /// Where it is not a cycle that is wrong but what has happened, no repair is needed for it.
+    ///
     /// The cycle needs a fence where it goes in or out by another edge than program order, and likewise a load that became a
     /// read-modify-write. A store that became one it does not need: the other edges that it has as a load, it has as a store.
     fn release_acquire(&self) -> Option<Vec<Clause>> {
@@ -263,16 +267,12 @@ impl Lesson<'_> {
         let mut passed: Vec<usize> = passes.iter().map(|(repair, _)| *repair).collect();
         passed.sort();
         passed.dedup();
-        let whole_run = Clause {
-            any: passed.iter().copied().filter(|r| !is_chosen(r)).collect(),
-            not_all: passed.iter().copied().filter(is_chosen).collect(),
-        };
         let names: Vec<&str> = instances.iter().map(|i| i.name.as_str()).collect();
         let nothing = Changes::default();
         let graph = match Graph::new(self.program, self.witness, &names) {
-            Some(graph) if !self.witness.cycle.is_empty() && graph.is_allowed(&nothing) => graph,
+            Some(graph) if self.stays_wrong() && graph.is_allowed(&nothing) => graph,
             // A race, or something that is not looked at more closely.
-            _ => return Some(vec![whole_run]),
+            _ => return Some(vec![self.whole_run(&passed)]),
         };
         let mut clauses = Vec::new();
         for last in 0..instances.len() {
@@ -300,7 +300,93 @@ impl Lesson<'_> {
                 not_all: needed.clone(),
             });
         }
+        if clauses.is_empty() {
+            // It is wrong before anything has happened.
+            clauses.push(Clause::default());
+        }
         Some(clauses)
+    }
+
+    /// What the run says where it is not looked at more closely: another choice among the repairs on it is another run.
+    fn whole_run(&self, passed: &[usize]) -> Clause {
+        let is_chosen = |repair: &usize| self.chosen.contains(repair);
+        Clause {
+            any: passed.iter().copied().filter(|r| !is_chosen(r)).collect(),
+            not_all: passed.iter().copied().filter(is_chosen).collect(),
+        }
+    }
+
+    /// Whether the run, as long as the model has it, is wrong whatever is fenced: it is not, where two accesses race only because nothing orders
+    /// them, or where it matters that no thread can go on.
+    fn stays_wrong(&self) -> bool {
+        match &self.witness.pattern {
+            None => true,
+            Some(pattern) if pattern.kind == PatternKind::Error => true,
+            Some(pattern) if pattern.kind == PatternKind::Never => !mentions_deadlock(self.program),
+            Some(_) => false,
+        }
+    }
+
+    /// C++20 and RC11: the stronger, the fewer graphs (see `execution`).
+    fn orders(&self) -> Option<Vec<Clause>> {
+        let is_chosen = |repair: usize| self.chosen.contains(&repair);
+        let repair = |repair: usize| self.candidates.all[repair].repair;
+        let shows = |instance: &Instance, step: &Passed, _: bool| {
+            let of = self.repairs_at(instance, step, |_| true).into_iter();
+            let shown = |index: usize| match repair(index) {
+                Repair::Fence(_) if !is_chosen(index) => Shows::Before(index),
+                _ => Shows::Here(index),
+            };
+            of.map(shown).collect()
+        };
+        let execution = Execution::new(self.program, self.witness, &shows)?;
+        let passed = execution.choices();
+        // What a load that adds 0 writes is one more write in the graph.
+        let adds_nothing = |&index: &usize| match repair(index) {
+            Repair::Rmw(span) => !self.stores().any(|store| store == span),
+            _ => false,
+        };
+        let deadlock = self.witness.pattern.as_ref().is_some_and(|pattern| {
+            pattern.kind == PatternKind::Never && mentions_deadlock(self.program)
+        });
+        if deadlock || passed.iter().any(adds_nothing) {
+            return Some(vec![self.whole_run(&passed)]);
+        }
+        let level = |index: usize| match repair(index) {
+            Repair::Fence(_) | Repair::Keep(_) => Strength::FULL,
+            Repair::SeqCst(_) => Strength::RELEASE.with(Strength::SEQCST),
+            Repair::Rmw(_) => Strength::ACQREL.with(Strength::EXCHANGE),
+        };
+        let start: Vec<Strength> = (0..self.candidates.all.len())
+            .map(|index| match is_chosen(index) {
+                true => level(index),
+                false => Strength::NONE,
+            })
+            .collect();
+        if !execution.is_violation(&|choice| start[choice]) {
+            return None;
+        }
+        let clauses = execution.orders().into_iter().map(|order| {
+            let strongest = execution.strongest(&start, &|index| vec![level(index)], &order);
+            let is_left = |index: &usize| strongest[*index] == Strength::NONE;
+            Clause {
+                any: passed.iter().copied().filter(is_left).collect(),
+                not_all: Vec::new(),
+            }
+        });
+        let mut clauses: Vec<Clause> = clauses.collect();
+        if clauses.is_empty() {
+            // Nothing on the run can be changed.
+            clauses.push(Clause::default());
+        }
+        Some(clauses)
+    }
+
+    /// The spans of stores, those that have become exchanges included.
+    fn stores(&self) -> impl Iterator<Item = Span> {
+        let all = self.program.threads.iter().flat_map(|t| &t.transitions);
+        let is_store = |op: &Op| matches!(op, Op::Store { .. }) || is_exchange(op);
+        all.filter(move |t| is_store(&t.op)).map(|t| t.span)
     }
 
     /// Whether the cycle goes over an edge other than program order at this event.

@@ -1,6 +1,6 @@
 //! Optimal fences, and other repairs, for any criterion.
 //!
-//! The main function is [`fences`]: it returns the cheapest set of repairs that makes the criterion hold, with the certainty that nothing
+//! The main functions are [`fences`] and, for C++20, [`orders()`]. [`fences`] returns the cheapest set of repairs that makes the criterion hold, with the certainty that nothing
 //! cheaper does. [`Candidates`] says what may be changed, [`Costs`] what that costs.
 //!
 //! It searches by implicit hitting sets: an integer program proposes the cheapest set that prevents every violation known so far; the checker
@@ -9,21 +9,26 @@
 mod candidates;
 mod costs;
 mod cover;
+mod execution;
 mod graph;
 mod learn;
+pub mod orders;
 mod passed;
+mod prices;
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 pub use candidates::{Candidate, Candidates, Kinds};
 pub use costs::{CostFile, Costs, Profile};
 use cover::{Clause, cheapest};
+pub use orders::{Assignment, Choices, Freedom, Needed, Orders, OrdersResult, Slot, orders};
 use palisade_check::{
-    Answer, Control, Options, Progress, Refusal, Rounds, Stats, Verdict, Witness,
+    Answer, Control, Criterion, Options, Progress, Refusal, Rounds, Stats, Verdict, Witness,
 };
 use palisade_lang::Repair;
 use palisade_param::check;
+pub use prices::{OrderCosts, Prices, SHIPPED};
 
 /// What is wanted beside the cheapest set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,20 +109,8 @@ pub fn fences(
     wishes: &Wishes,
     control: &Control<'_>,
 ) -> Result<Fences, Refusal> {
-    let mut search = Search {
-        candidates,
-        costs: candidates.all.iter().map(|c| c.cost).collect(),
-        options,
-        control,
-        start: Instant::now(),
-        clauses: Vec::new(),
-        violations: 0,
-        lower_bound: 0,
-        confirmed: None,
-        last_witness: None,
-        stats: Stats::default(),
-        notes: Vec::new(),
-    };
+    let mut search = Search::new(candidates, options, control);
+    search.begin_with_robust()?;
     let mut fences = Fences {
         result: FenceResult::None,
         witness: None,
@@ -175,6 +168,8 @@ struct Search<'a> {
     lower_bound: u64,
     /// The cheapest set that is known to be enough.
     confirmed: Option<Vec<usize>>,
+    /// A set about which it is known that it cannot be decided, and why.
+    undecided: Option<(Vec<usize>, String)>,
     last_witness: Option<Witness>,
     stats: Stats,
     notes: Vec<String>,
@@ -190,7 +185,70 @@ enum Proposal {
     Stopped(String),
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(candidates: &'a Candidates, options: &'a Options, control: &'a Control<'a>) -> Self {
+        Search {
+            candidates,
+            costs: candidates.all.iter().map(|c| c.cost).collect(),
+            options,
+            control,
+            start: Instant::now(),
+            clauses: Vec::new(),
+            violations: 0,
+            lower_bound: 0,
+            confirmed: None,
+            undecided: None,
+            last_witness: None,
+            stats: Stats::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Whether a program that is robust under the model is decided by what it does under SC, while others may not be decided at all.
+    fn robust_is_easier(&self) -> bool {
+        self.options.model.has_messages() && self.options.criterion == Criterion::Safe
+    }
+
+    /// `safe` under RA, C++20 and RC11: the cheapest set that makes the program robust is a set that makes it safe, if any does. It bounds the cost.
+    fn begin_with_robust(&mut self) -> Result<(), Refusal> {
+        if !self.robust_is_easier() || self.is_settled(&[], self.options.timeout.map(|t| t / 3))? {
+            return Ok(());
+        }
+        let options = Options {
+            criterion: Criterion::Robust,
+            timeout: self.options.timeout.map(|t| t / 3),
+            ..self.options.clone()
+        };
+        let mut robust = Search::new(self.candidates, &options, self.control);
+        let found = robust.next_set()?;
+        self.stats.add(&robust.stats);
+        if let Proposal::Confirmed(set) = found {
+            self.is_settled(&set, self.options.timeout.map(|t| t * 4 / 5))?;
+        }
+        Ok(())
+    }
+
+    /// Asks about a set, and keeps what is learned. Whether nothing else needs to be asked: the set is enough, or no set is.
+    fn is_settled(&mut self, set: &[usize], until: Option<Duration>) -> Result<bool, Refusal> {
+        let answer = self.ask(set, until)?;
+        match answer.verdict {
+            Verdict::Holds => {
+                self.confirm(set);
+                self.add_notes(answer.notes);
+                Ok(true)
+            }
+            Verdict::Violated => {
+                // What it says is true, also where nothing can be learned from it.
+                let _ = self.learn(set, answer);
+                Ok(self.clauses.contains(&Clause::default()))
+            }
+            Verdict::Unknown(reason) => {
+                self.undecided = Some((set.to_vec(), reason));
+                Ok(false)
+            }
+        }
+    }
+
     /// The cheapest set that makes the criterion hold and meets the clauses.
     fn next_set(&mut self) -> Result<Proposal, Refusal> {
         loop {
@@ -200,6 +258,15 @@ impl Search<'_> {
                 Err(reason) => return Ok(Proposal::Stopped(reason)),
             };
             self.lower_bound = self.candidates.cost(&chosen);
+            // A set that is enough, and nothing is cheaper.
+            if let Some(known) = self.known_at_this_cost() {
+                return Ok(Proposal::Confirmed(known));
+            }
+            if let Some((set, reason)) = &self.undecided
+                && *set == chosen
+            {
+                return Ok(Proposal::Stopped(reason.clone()));
+            }
             let until = self.options.timeout.map(|t| t - reserve(t));
             let answer = self.ask(&chosen, until)?;
             match answer.verdict {
@@ -219,6 +286,14 @@ impl Search<'_> {
                 }
             }
         }
+    }
+
+    /// A set that is known to be enough, if it costs no more than any can and meets all clauses.
+    fn known_at_this_cost(&self) -> Option<Vec<usize>> {
+        let known = self.confirmed.as_ref()?;
+        let is_cheapest = self.candidates.cost(known) == self.lower_bound;
+        let is_new = self.clauses.iter().all(|clause| clause.is_met(known));
+        (is_cheapest && is_new).then(|| known.clone())
     }
 
     /// Whether the criterion holds with these repairs: the one way from here to the checker. `until` is counted from the beginning of the search.
@@ -345,7 +420,7 @@ impl Search<'_> {
 
     /// At a limit: tries to find some set that is enough, beginning with all repairs and leaving out what can be left out.
     fn upper_bound(&mut self) -> Result<(), Refusal> {
-        if self.confirmed.is_some() {
+        if self.confirmed.is_some() || self.robust_is_easier() {
             return Ok(());
         }
         // Where there is no limit on the time, as much again as has been spent, but not for long.

@@ -304,6 +304,71 @@ fn release_acquire_around_rwc_and_iriw() {
     around_rwc_and_iriw(6, RMW, 300);
 }
 
+/// All orders, with fences added. Nothing is out of reach: a program has few runs.
+const MIXED: Shape = Shape {
+    threads: (2, 3),
+    accesses: 5,
+    locked: 15,
+    store_buffering: 85,
+    pointers: false,
+    ..Shape::C20
+};
+
+#[test]
+fn cpp20() {
+    random_programs(Model::C20, Criterion::Robust, &MIXED, Kinds::FENCES, 800);
+    let rc11 = Shape {
+        seqcst_accesses: false,
+        ..MIXED
+    };
+    random_programs(Model::Rc11, Criterion::Robust, &rc11, Kinds::FENCES, 300);
+}
+
+/// A shape with values that its loads may not have read together: some that SC has not and the model may have.
+fn stated(rng: &mut Rng) -> String {
+    let mut text = shaped(rng);
+    let mut conditions = Vec::new();
+    let mut thread = "";
+    for line in text.lines() {
+        if let Some(head) = line.strip_prefix("thread ") {
+            thread = head.trim_end_matches(" {");
+            conditions.push(format!("{thread}@end"));
+        } else if let Some((register, _)) = line
+            .strip_prefix("  let ")
+            .and_then(|l| l.split_once(" = "))
+        {
+            conditions.push(format!("{thread}.{register} == {}", rng.u32(..2)));
+        }
+    }
+    let never = format!("never {};\n", conditions.join(" && "));
+    text.push_str(&never);
+    text
+}
+
+/// What is stated, under the models whose robust programs are easier to decide.
+#[test]
+fn safe_on_weak_models() {
+    let mut rng = Rng::with_seed(11);
+    for model in [Model::C20, Model::Ra] {
+        let options = Options::new(model, Criterion::Safe);
+        let mut seen = Seen::default();
+        while seen.programs < 250 {
+            let text = stated(&mut rng);
+            let program = program(&text);
+            let costs = random_costs(&mut rng, &program);
+            let candidates = Candidates::new(&program, Kinds::FENCES, &costs);
+            // Where SC has the values, nothing helps, and where the model has them not, nothing needs to: some such programs are enough.
+            let hopeless = !holds(&program, &Options::new(Model::Sc, Criterion::Safe));
+            let interesting = !hopeless && !holds(&program, &options);
+            if candidates.all().len() <= 7 && (interesting || rng.u32(..10) == 0) {
+                agree(&mut seen, &candidates, &options, &text);
+            }
+        }
+        println!("{model:?}: {seen:?}");
+        assert!(seen.needed * 8 >= seen.programs, "{seen:?}");
+    }
+}
+
 const RMW: Kinds = Kinds {
     fence: false,
     rmw: true,

@@ -125,11 +125,7 @@ pub(crate) fn visit_atoms(expr: &Expr<StateAtom>, visit: &mut impl FnMut(&StateA
         collect(expr, &mut |atom| {
             visit(atom);
             if let StateAtom::Memory(address) = atom {
-                match &**address {
-                    Address::Direct(_) => {}
-                    Address::Element { index, .. } => nested.push(index),
-                    Address::Pointer(pointer) => nested.push(pointer),
-                }
+                nested.extend(address.expr());
             }
         });
     }
@@ -554,21 +550,8 @@ impl Comparison<'_> {
             }
             Expr::Atom(StateAtom::Deadlock) => Expr::Atom(Seen::Deadlock),
             Expr::Atom(StateAtom::Memory(address)) => {
-                Expr::Atom(Seen::Memory(Box::new(match &**address {
-                    Address::Direct(location) => Address::Direct(*location),
-                    Address::Element {
-                        first,
-                        length,
-                        index,
-                    } => Address::Element {
-                        first: *first,
-                        length: *length,
-                        index: self.state_condition(program, index),
-                    },
-                    Address::Pointer(pointer) => {
-                        Address::Pointer(self.state_condition(program, pointer))
-                    }
-                })))
+                let seen = address.map(|expr| self.state_condition(program, expr));
+                Expr::Atom(Seen::Memory(Box::new(seen)))
             }
             Expr::Unary(op, operand) => Expr::unary(*op, self.state_condition(program, operand)),
             Expr::Binary(op, left, right) => {
@@ -667,20 +650,11 @@ fn literal<A>(expr: &Expr<A>, domain: Domain) -> Option<Value> {
 
 /// The location, where it is known beforehand.
 fn known<A>(address: &Address<A>, program: &Program) -> Option<LocationId> {
-    match address {
-        Address::Direct(location) => Some(*location),
-        Address::Element {
-            first,
-            length,
-            index,
-        } => {
-            let index = index.constant(program.domain)?;
-            (0..Value::from(*length))
-                .contains(&index)
-                .then(|| LocationId(first.0 + index as u32))
-        }
-        Address::Pointer(pointer) => program.location_at(pointer.constant(program.domain)?),
-    }
+    let constant = match address.expr() {
+        Some(expr) => expr.constant(program.domain)?,
+        None => 0,
+    };
+    address.locate(program, |_| Ok(constant)).ok()
 }
 
 /// Nothing can be done here. (Inside an `atomic` block, where only automata can end, that is written `assume 0`.)

@@ -1,6 +1,7 @@
 //! Fences and other repairs written into the user's own text, with comments and layout kept.
 
-use crate::program::{Language, Op, PlaceId, PlaceKind, Program, ThreadId};
+use crate::program::{Language, Op, Order, PlaceId, PlaceKind, Program, ThreadId};
+use crate::reordered::fence_statement;
 use crate::repair::Repair;
 use crate::source::Span;
 
@@ -16,6 +17,7 @@ pub fn fenced_text(program: &Program, places: &[PlaceId]) -> Result<String, Stri
 /// The program's text with these repairs: what [`Program::repaired`] does to the program, done to its text.
 pub fn repaired_text(program: &Program, repairs: &[Repair]) -> Result<String, String> {
     let mut edits = Vec::new();
+    let fence = fence_statement(program.language, Order::SeqCst);
     if program.language == Language::Trencher {
         repair_automata(program, repairs, &mut edits)?;
         edits.sort_by_key(|edit| (edit.at, edit.order));
@@ -30,9 +32,11 @@ pub fn repaired_text(program: &Program, repairs: &[Repair]) -> Result<String, St
                         return Err("fences cannot be written into litmus tests yet".to_owned());
                     }
                     (_, PlaceKind::BeforeStatement) => {
-                        edits.push(before_statement(program, place.span));
+                        edits.push(before_statement(program, place.span, &fence));
                     }
-                    (_, PlaceKind::BlockEnd) => edits.push(at_block_end(program, place.span)),
+                    (_, PlaceKind::BlockEnd) => {
+                        edits.push(at_block_end(program, place.span, &fence));
+                    }
                     (_, PlaceKind::State) => {
                         return Err("only automata have states to put fences before".to_owned());
                     }
@@ -49,7 +53,7 @@ pub fn repaired_text(program: &Program, repairs: &[Repair]) -> Result<String, St
 }
 
 /// The first file with these changes. Others are included by more programs than this one: they are not changed.
-fn applied(program: &Program, edits: &[Edit]) -> Result<String, String> {
+pub(crate) fn applied(program: &Program, edits: &[Edit]) -> Result<String, String> {
     let text = program.source.text();
     let other = edits.iter().find(|edit| edit.at > text.len());
     if let Some(edit) = other {
@@ -63,36 +67,41 @@ fn applied(program: &Program, edits: &[Edit]) -> Result<String, String> {
 
 /// The program's text without these fences: what [`Program::without_fences`] does to the program, done to its text.
 pub fn text_without_fences(program: &Program, fences: &[Span]) -> Result<String, String> {
-    let text = program.source.whole_text();
     let mut edits = Vec::new();
     for &span in fences {
-        let (start, end) = (span.start as usize, span.end as usize);
-        edits.push(match program.language {
-            Language::Litmus => {
-                return Err("fences cannot be taken out of litmus tests yet".to_owned());
-            }
-            Language::Trencher => {
-                let (at, removed) = token(text, span, 3)
-                    .ok_or_else(|| "this fence is not where it should be".to_owned())?;
-                Edit {
-                    at,
-                    removed,
-                    text: "noop".to_owned(),
-                    order: (0, 0),
-                }
-            }
-            // A label needs a statement.
-            _ if !labels_before(program, start).0.is_empty() => Edit {
-                at: start,
-                removed: end - start,
-                text: "skip;".to_owned(),
-                order: (0, 0),
-            },
-            _ => without_statement(text, start, end),
-        });
+        edits.push(without_fence(program, span)?);
     }
     edits.sort_by_key(|edit| (edit.at, edit.order));
     applied(program, &edits)
+}
+
+/// Takes a fence out of the text.
+pub(crate) fn without_fence(program: &Program, span: Span) -> Result<Edit, String> {
+    let text = program.source.whole_text();
+    let (start, end) = (span.start as usize, span.end as usize);
+    Ok(match program.language {
+        Language::Litmus => {
+            return Err("fences cannot be taken out of litmus tests yet".to_owned());
+        }
+        Language::Trencher => {
+            let (at, removed) = token(text, span, 3)
+                .ok_or_else(|| "this fence is not where it should be".to_owned())?;
+            Edit {
+                at,
+                removed,
+                text: "noop".to_owned(),
+                order: (0, 0),
+            }
+        }
+        // A label needs a statement.
+        _ if !labels_before(program, start).0.is_empty() => Edit {
+            at: start,
+            removed: end - start,
+            text: "skip;".to_owned(),
+            order: (0, 0),
+        },
+        _ => without_statement(text, start, end),
+    })
 }
 
 /// Takes a statement out, with its line if nothing else is in it.
@@ -116,13 +125,13 @@ fn without_statement(text: &str, start: usize, end: usize) -> Edit {
 }
 
 /// Puts `text` in the place of `removed` bytes.
-struct Edit {
-    at: usize,
-    removed: usize,
-    text: String,
+pub(crate) struct Edit {
+    pub at: usize,
+    pub removed: usize,
+    pub text: String,
     /// Which of two edits at the same offset comes first: what ends an access, then what belongs before a statement, then what changes it.
     /// Of two ends, that of the inner access comes first, which begins later.
-    order: (u8, i64),
+    pub order: (u8, i64),
 }
 
 fn apply(text: &str, edits: &[Edit]) -> String {
@@ -172,22 +181,14 @@ fn statement_before(text: &str, at: usize, statement: &str) -> Edit {
     )
 }
 
-/// How the language writes a fence.
-fn fence_text(language: Language) -> &'static str {
-    match language {
-        Language::C => "atomic_thread_fence(memory_order_seq_cst);",
-        _ => "fence;",
-    }
-}
-
-fn before_statement(program: &Program, span: Span) -> Edit {
+pub(crate) fn before_statement(program: &Program, span: Span, fence: &str) -> Edit {
     let text = program.source.whole_text();
     let bare = span.start as usize;
     let (labels, start) = labels_before(program, bare);
     if labels.iter().any(|label| has_goto(text, label)) {
-        return statement_before(text, bare, fence_text(program.language));
+        return statement_before(text, bare, fence);
     }
-    statement_before(text, start, fence_text(program.language))
+    statement_before(text, start, fence)
 }
 
 /// The labels of the statement that begins at `bare`, and where the first of them stands.
@@ -209,23 +210,23 @@ fn labels_before(program: &Program, bare: usize) -> (Vec<&str>, usize) {
     (labels, start)
 }
 
-fn at_block_end(program: &Program, close: Span) -> Edit {
+pub(crate) fn at_block_end(program: &Program, close: Span, fence: &str) -> Edit {
     let text = program.source.whole_text();
     let at = close.start as usize;
     match indentation(text, at) {
-        Some(blanks) => insertion(at, format!("  fence;{}{blanks}", line_end(text))),
-        None => insertion(at, "fence; ".to_owned()),
+        Some(blanks) => insertion(at, format!("  {fence}{}{blanks}", line_end(text))),
+        None => insertion(at, format!("{fence} ")),
     }
 }
 
-fn word_length(text: &str) -> usize {
+pub(crate) fn word_length(text: &str) -> usize {
     text.bytes()
         .take_while(|b| b.is_ascii_alphanumeric() || *b == b'_')
         .count()
 }
 
 /// The offset of the next thing that is neither blank nor comment.
-fn skip_blanks(text: &str, mut at: usize) -> usize {
+pub(crate) fn skip_blanks(text: &str, mut at: usize) -> usize {
     loop {
         let rest = &text[at..];
         let trimmed = rest.trim_start();
@@ -473,7 +474,7 @@ fn rewrite_access(
 }
 
 /// Where a sign stands outside all brackets and comments; `=` is not part of a comparison.
-fn top_level(text: &str, sign: &str) -> Option<usize> {
+pub(crate) fn top_level(text: &str, sign: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut depth = 0usize;
     let mut at = 0;

@@ -14,11 +14,13 @@ pub mod litmus;
 pub mod loops;
 pub mod meter;
 pub mod never;
+mod ordered;
 pub mod pal;
 pub mod parse;
 pub mod print;
 pub mod program;
 mod ranges;
+mod reordered;
 mod repair;
 pub mod source;
 pub mod tpl;
@@ -28,11 +30,13 @@ pub mod values;
 pub use equal::same_program;
 pub use expr::{BinaryOp, Domain, Expr, ProgramError, Relation, UnaryOp, Value};
 pub use fenced::{fenced_text, repaired_text, text_without_fences};
+pub use ordered::{OrderChange, OrderSite, Ordered};
 pub use parse::{ParseOptions, Parsed, parse};
 pub use program::{
     Address, Bound, Copies, CopyNaming, CopyRef, Instance, Label, LabelId, LabelRef, Language,
     Location, LocationId, Never, Op, Order, Place, PlaceId, PlaceKind, Point, PointId, Program,
     Register, RegisterExpr, RegisterId, RmwAction, StateAtom, Thread, ThreadId, Transition,
 };
+pub use reordered::{in_words as change_in_words, reordered_text};
 pub use repair::{Repair, Site};
 pub use source::{Diagnostic, LineColumn, Severity, Source, SourceFile, Span};

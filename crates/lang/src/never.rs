@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::expr::{BinaryOp, Expr};
+use crate::expr::Expr;
 use crate::program::{Address, CopyRef, Never, Program, StateAtom, ThreadId};
 
 /// All ways to choose distinct copies of some threads: for each `never` one condition for each way.
@@ -93,11 +93,11 @@ fn mentioned_copies(expr: &Expr<StateAtom>, copies: &[Option<u32>], found: &mut 
                 found[thread].push(number);
             }
         }
-        StateAtom::Memory(address) => match &**address {
-            Address::Direct(_) => {}
-            Address::Element { index, .. } => mentioned_copies(index, copies, found),
-            Address::Pointer(pointer) => mentioned_copies(pointer, copies, found),
-        },
+        StateAtom::Memory(address) => {
+            if let Some(expr) = address.expr() {
+                mentioned_copies(expr, copies, found);
+            }
+        }
         StateAtom::Deadlock => {}
     });
 }
@@ -107,76 +107,46 @@ fn substitute(expr: &Expr<StateAtom>, copy_for: &impl Fn(CopyRef) -> CopyRef) ->
         Expr::Atom(match atom {
             StateAtom::At(copy, label) => StateAtom::At(copy_for(*copy), *label),
             StateAtom::Register(copy, register) => StateAtom::Register(copy_for(*copy), *register),
-            StateAtom::Memory(address) => StateAtom::Memory(Box::new(match &**address {
-                Address::Direct(location) => Address::Direct(*location),
-                Address::Element {
-                    first,
-                    length,
-                    index,
-                } => Address::Element {
-                    first: *first,
-                    length: *length,
-                    index: substitute(index, copy_for),
-                },
-                Address::Pointer(pointer) => Address::Pointer(substitute(pointer, copy_for)),
-            })),
+            StateAtom::Memory(address) => {
+                StateAtom::Memory(Box::new(address.map(|expr| substitute(expr, copy_for))))
+            }
             StateAtom::Deadlock => StateAtom::Deadlock,
         })
     })
 }
 
-/// How a `never` speaks of `deadlock`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Deadlock {
-    /// Not at all.
-    Nowhere,
-    /// It is true only in a deadlock.
-    Needed,
-    /// It may be true because there is none.
-    Otherwise,
-}
-
 impl Never {
-    /// How it speaks of `deadlock`.
-    pub fn deadlock(&self) -> Deadlock {
-        let mut found = Deadlock::Nowhere;
-        let mut conjuncts: Vec<&Expr<StateAtom>> = self.conditions.iter().collect();
-        while let Some(conjunct) = conjuncts.pop() {
-            match conjunct {
-                Expr::Binary(BinaryOp::And, left, right) => conjuncts.extend([&**left, &**right]),
-                Expr::Atom(StateAtom::Deadlock) => found = found.max(Deadlock::Needed),
-                other => other.for_each_atom(&mut |atom| {
-                    if mentions_deadlock(atom) {
-                        found = Deadlock::Otherwise;
+    /// Visits all atoms of its conditions, also those of addresses. As deep as the expressions.
+    pub fn for_each_atom(&self, visit: &mut dyn FnMut(&StateAtom)) {
+        fn inside(expr: &Expr<StateAtom>, visit: &mut dyn FnMut(&StateAtom)) {
+            expr.for_each_atom(&mut |atom| {
+                visit(atom);
+                if let StateAtom::Memory(address) = atom {
+                    match &**address {
+                        Address::Direct(_) => {}
+                        Address::Element { index: expr, .. } | Address::Pointer(expr) => {
+                            inside(expr, visit);
+                        }
                     }
-                }),
-            }
+                }
+            });
         }
-        found
+        for condition in &self.conditions {
+            inside(condition, visit);
+        }
     }
-}
 
-/// How the `never`s of a program speak of `deadlock`.
-pub fn mentions_of_deadlock(program: &Program) -> Deadlock {
-    let all = program.nevers.iter().map(Never::deadlock);
-    all.max().unwrap_or(Deadlock::Nowhere)
-}
-
-fn mentions_deadlock(atom: &StateAtom) -> bool {
-    let inside = |expr: &Expr<StateAtom>| {
+    /// Whether it speaks of `deadlock`.
+    pub fn mentions_deadlock(&self) -> bool {
         let mut found = false;
-        expr.for_each_atom(&mut |atom| found |= mentions_deadlock(atom));
+        self.for_each_atom(&mut |atom| found |= *atom == StateAtom::Deadlock);
         found
-    };
-    match atom {
-        StateAtom::Deadlock => true,
-        StateAtom::At(..) | StateAtom::Register(..) => false,
-        StateAtom::Memory(address) => match &**address {
-            Address::Direct(_) => false,
-            Address::Element { index, .. } => inside(index),
-            Address::Pointer(pointer) => inside(pointer),
-        },
     }
+}
+
+/// Whether some `never` of a program speaks of `deadlock`.
+pub fn mentions_deadlock(program: &Program) -> bool {
+    program.nevers.iter().any(Never::mentions_deadlock)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The one form that every front end produces and every analysis reads: threads as automata over registers,
 //! one flat memory of named locations.
 
-use crate::expr::{BinaryOp, Domain, Expr, Relation, Value};
+use crate::expr::{BinaryOp, Domain, Expr, ProgramError, Relation, Value};
 use crate::source::{Source, Span};
 
 /// Index of a location in [`Program::locations`]. The location's *address* is something else: see [`Location::address`].
@@ -370,6 +370,61 @@ pub enum Address<A> {
     Pointer(Expr<A>),
 }
 
+impl<A> Address<A> {
+    /// The expression that says which location; none where its name does.
+    pub fn expr(&self) -> Option<&Expr<A>> {
+        match self {
+            Address::Direct(_) => None,
+            Address::Element { index, .. } => Some(index),
+            Address::Pointer(pointer) => Some(pointer),
+        }
+    }
+
+    /// The same address with another expression in it.
+    pub fn map<B>(&self, change: impl FnOnce(&Expr<A>) -> Expr<B>) -> Address<B> {
+        match self {
+            Address::Direct(location) => Address::Direct(*location),
+            Address::Element {
+                first,
+                length,
+                index,
+            } => Address::Element {
+                first: *first,
+                length: *length,
+                index: change(index),
+            },
+            Address::Pointer(pointer) => Address::Pointer(change(pointer)),
+        }
+    }
+
+    /// The location that it means, given what its expression evaluates to.
+    pub fn locate(
+        &self,
+        program: &Program,
+        evaluate: impl FnOnce(&Expr<A>) -> Result<Value, ProgramError>,
+    ) -> Result<LocationId, ProgramError> {
+        match self {
+            Address::Direct(location) => Ok(*location),
+            Address::Element {
+                first,
+                length,
+                index,
+            } => {
+                let index = evaluate(index)?;
+                match (0..Value::from(*length)).contains(&index) {
+                    true => Ok(LocationId(first.0 + index as u32)),
+                    false => Err(ProgramError::IndexOutOfRange(index, *length)),
+                }
+            }
+            Address::Pointer(pointer) => {
+                let address = evaluate(pointer)?;
+                let location = program.location_at(address);
+                location.ok_or(ProgramError::NoSuchLocation(address))
+            }
+        }
+    }
+}
+
 /// The order of an access or a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
@@ -626,11 +681,18 @@ impl Program {
     /// Every point at such a place becomes two, with the fence between them: whoever was to arrive at the point executes the fence
     /// first. Labels stay with the statement, behind the fence.
     pub fn with_fences(&self, places: &[PlaceId]) -> Program {
+        let fences: Vec<_> = places.iter().map(|p| (*p, Order::SeqCst)).collect();
+        self.with_ordered_fences(&fences)
+    }
+
+    /// The same with fences of any orders.
+    pub fn with_ordered_fences(&self, fences: &[(PlaceId, Order)]) -> Program {
         let mut program = self.clone();
         for thread in &mut program.threads {
             for index in 0..thread.points.len() {
                 let point = &thread.points[index];
-                let Some(place) = point.place.filter(|p| places.contains(p)) else {
+                let wanted = |place: PlaceId| fences.iter().find(|(p, _)| *p == place);
+                let Some(&(place, order)) = point.place.and_then(wanted) else {
                     continue;
                 };
                 let before = PointId(index as u32);
@@ -656,7 +718,7 @@ impl Program {
                 thread.transitions.push(Transition {
                     from: before,
                     to: after,
-                    op: Op::Fence(Order::SeqCst),
+                    op: Op::Fence(order),
                     span,
                 });
             }

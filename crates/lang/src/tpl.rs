@@ -42,6 +42,7 @@ pub fn parse(source: &Source, domain: Option<Domain>) -> Result<Parsed, Vec<Diag
         threads: Vec::new(),
         thread_names: HashSet::new(),
         places: Vec::new(),
+        writes_orders: writes_orders(source.text()),
     };
     parser.program();
     let domain = parser.domain(domain);
@@ -80,6 +81,35 @@ struct Parser<'a> {
     threads: Vec<Thread>,
     thread_names: HashSet<&'a str>,
     places: Vec<Place>,
+    /// Some access of the file has an order: then those without one are relaxed.
+    writes_orders: bool,
+}
+
+/// Whether an access of the file has an order. In the newer dialect every access says what it needs, and one that says nothing is relaxed; in the older one no access
+/// has an order, and all acquire and release.
+fn writes_orders(text: &str) -> bool {
+    let mut tokens = Tokens::new(text);
+    let mut before = ["", ""];
+    let mut locals: HashSet<&str> = HashSet::new();
+    let mut found: HashSet<&str> = HashSet::new();
+    let mut declares = false;
+    loop {
+        let token = tokens.take();
+        if token.kind == Kind::End {
+            return found.difference(&locals).next().is_some();
+        }
+        declares = token.is("local") || declares && !token.is(";");
+        if declares {
+            locals.insert(token.text);
+        } else if is_order(token.text) && (before == ["load", "("] || before[1] == ",") {
+            found.insert(token.text);
+        }
+        before = [before[1], token.text];
+    }
+}
+
+fn is_order(word: &str) -> bool {
+    matches!(word, "rlx" | "acq" | "rel" | "acq_rel" | "seq_cst")
 }
 
 /// The `fn` that is being read.
@@ -507,7 +537,8 @@ impl<'a> Parser<'a> {
             self.tokens.take();
             self.expect("(")?;
             let order = match self.tokens.peek().is(")") {
-                true => Order::Acquire,
+                true if nonatomic => Order::Acquire,
+                true => self.unordered(Order::Acquire),
                 false => self.order()?,
             };
             self.expect(")")?;
@@ -552,7 +583,8 @@ impl<'a> Parser<'a> {
         let value = self.expr(function)?;
         let order = match self.tokens.take_if(",") {
             Some(_) => self.order()?,
-            None => Order::Release,
+            None if nonatomic => Order::Release,
+            None => self.unordered(Order::Release),
         };
         self.expect(")")?;
         let op = Op::Store {
@@ -625,11 +657,15 @@ impl<'a> Parser<'a> {
                     address: address.clone(),
                     relation: Relation::Equal,
                     value,
-                    order: orders.first().copied().unwrap_or(Order::Acquire),
+                    order: (orders.first().copied())
+                        .unwrap_or_else(|| self.unordered(Order::Acquire)),
                 };
                 function.builder.edge(at, after, op, span);
             }
             return Ok(after);
+        }
+        if orders.is_empty() && self.writes_orders {
+            orders.push(Order::Relaxed);
         }
         let mut values = values.into_iter();
         let mut next = || values.next().unwrap_or(Expr::Const(0));
@@ -656,6 +692,14 @@ impl<'a> Parser<'a> {
             order: rmw_order(&orders),
         };
         Ok(function.builder.step(at, op, span))
+    }
+
+    /// The order of an access that has none.
+    fn unordered(&self, default: Order) -> Order {
+        match self.writes_orders {
+            true => Order::Relaxed,
+            false => default,
+        }
     }
 
     fn conditional(

@@ -8,12 +8,7 @@ use palisade_lang::{Language, ParseOptions, Program, Source, parse};
 
 /// The corpus of other people's programs, where it is present.
 fn corpus() -> Option<PathBuf> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let found = corpus.is_dir();
-    if !found {
-        println!("no corpus at {}: nothing to read", corpus.display());
-    }
-    found.then_some(corpus)
+    palisade_testkit::corpus_dir()
 }
 
 fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {

@@ -156,11 +156,9 @@ fn bundled_programs() {
 
 #[test]
 fn programs_of_the_corpus() {
-    let corpus = workspace().join("../shared/corpus");
-    if !corpus.is_dir() {
-        println!("no corpus beside the workspace: nothing to do");
+    let Some(corpus) = palisade_testkit::corpus_dir() else {
         return;
-    }
+    };
     for (directory, extension) in [
         ("trencher", "txt"),
         ("persist", "txt"),

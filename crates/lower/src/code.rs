@@ -1,20 +1,24 @@
 //! The code of one thread: its function with everything that it calls, inlined.
 
+mod access;
+mod calls;
+mod heap;
+
 use crate::copies::{Binding, Copy};
 use crate::fold;
-use crate::memory::{FREED_CELL, array_cells, block_state, function_number, function_numbered};
+use crate::memory::{array_cells, function_number, poison};
 use crate::program::{
-    Allocation, ArgumentCell, Instance, Lowering, MOST_POINTS, announce, height, wait_for,
+    ArgumentCell, Lowering, MAIN_HANDLE, MOST_POINTS, announce, height, wait_for,
 };
 use crate::start::Frame;
 use crate::unit::{
-    Action, Atom, Block, BlockId, Cell, End, Function, FunctionId, ObjectId, Step, ValueExpr,
+    Action, Atom, Block, BlockId, End, Function, FunctionId, ObjectId, Step, Storage, ValueExpr,
 };
 use palisade_lang::build::ThreadBuilder;
 use palisade_lang::expr::MAX_HEIGHT;
 use palisade_lang::{
-    Address, BinaryOp, Diagnostic, Expr, LocationId, Op, Order, PlaceId, PlaceKind, PointId,
-    RegisterExpr, RegisterId, RmwAction, Span, ThreadId, Value,
+    Address, BinaryOp, Diagnostic, Expr, Op, Order, PlaceId, PlaceKind, PointId, RegisterExpr,
+    RegisterId, RmwAction, Span, ThreadId, Value,
 };
 use std::collections::HashMap;
 
@@ -29,6 +33,8 @@ pub struct Code<'l, 'u> {
     name: String,
     /// The addresses of this thread's own copies of objects.
     thread_locals: HashMap<ObjectId, Value>,
+    /// What other threads know this one by.
+    handle: Value,
     /// Where the thread's function returns to.
     exit: PointId,
     /// Gets the result of the thread's function.
@@ -37,6 +43,9 @@ pub struct Code<'l, 'u> {
     placed: HashMap<PointId, PlaceId>,
     /// Inside an atomic block.
     atomic: bool,
+    /// Of each function that is being inlined, outermost first: its variables that others may know the address of, as ranges of addresses.
+    /// They are gone when it returns.
+    known: Vec<Vec<(Value, Value)>>,
 }
 
 impl<'l, 'u> Code<'l, 'u> {
@@ -51,16 +60,20 @@ impl<'l, 'u> Code<'l, 'u> {
             id,
             name: name.to_string(),
             thread_locals: HashMap::new(),
+            handle: MAIN_HANDLE,
             exit,
             result: None,
             placed: HashMap::new(),
             atomic: false,
+            known: Vec::new(),
         }
     }
 
     /// Whether the rest of the first thread touches anything that is not its own, or could fail.
     pub fn does_something(lowering: &Lowering<'_>, frames: &[Frame]) -> bool {
         let unit = lowering.unit;
+        // Where no thread was created, a join is wrong.
+        let joins = !lowering.instances.is_empty();
         frames.iter().any(|frame| {
             let function = &unit.functions[frame.function.index()];
             let reached = crate::shape::reachable(
@@ -68,10 +81,9 @@ impl<'l, 'u> Code<'l, 'u> {
                 &crate::shape::successors(&function.blocks[frame.block.index()].end),
             );
             let harmless = |step: &Step| {
-                matches!(
-                    step.action,
-                    Action::Assign(..) | Action::Statement | Action::Join { to: None, .. }
-                ) || matches!(&step.action, Action::Load { address, .. } if is_own_variable(address))
+                matches!(step.action, Action::Assign(..) | Action::Statement)
+                    || joins && matches!(step.action, Action::Join { to: None, .. })
+                    || matches!(&step.action, Action::Load { address, .. } if is_own_variable(address))
             };
             let rest = &function.blocks[frame.block.index()].steps[frame.step..];
             let later = function.blocks.iter().zip(&reached);
@@ -85,6 +97,7 @@ impl<'l, 'u> Code<'l, 'u> {
         let instance = &self.lowering.instances[index];
         let (function, span, done) = (instance.function, instance.span, instance.done);
         let (start, arguments) = (instance.start, instance.arguments.clone());
+        self.handle = done;
         let mut at = self.thread.initial();
         if let Some(start) = start {
             let start = self.direct(start);
@@ -144,6 +157,11 @@ impl<'l, 'u> Code<'l, 'u> {
             let innermost = depth + 1 == frames.len();
             let span = self.function(frame.function).span;
             let here = self.thread.point(span);
+            // Where the first thread's first function returns, the program ends.
+            self.known.push(match depth {
+                0 => Vec::new(),
+                _ => self.known_variables(&copy),
+            });
             self.steps(&mut copy, here, frame.block, frame.step);
             self.blocks(&mut copy);
             exit = here;
@@ -236,8 +254,45 @@ impl<'l, 'u> Code<'l, 'u> {
         }
         copy.todo.push(BlockId(0));
         let atomic = self.atomic;
+        let known = self.known_variables(&copy);
+        self.known.push(known);
         self.blocks(&mut copy);
+        self.known.pop();
         self.atomic = atomic;
+    }
+
+    /// The addresses of the variables of a copy that others may know.
+    fn known_variables(&self, copy: &Copy) -> Vec<(Value, Value)> {
+        let escaping = &self.lowering.escaping[copy.function.index()];
+        let locals = &self.function(copy.function).locals;
+        let mut known = Vec::new();
+        for ((local, binding), escapes) in locals.iter().zip(&copy.bindings).zip(escaping) {
+            if let (Binding::Memory(from), Storage::Memory(cells), true) =
+                (binding, &local.storage, *escapes)
+            {
+                let length = cells.len() as Value * self.lowering.memory.stride;
+                known.push((*from, *from + length));
+            }
+        }
+        known
+    }
+
+    /// The function returns, and the variables of the innermost `frames` functions are gone: what still uses them is wrong.
+    fn forget(&mut self, mut at: PointId, frames: usize, span: Span) -> PointId {
+        let first = self.known.len().saturating_sub(frames);
+        for (from, to) in self.known[first..].concat() {
+            let mut address = from;
+            while address < to {
+                let gone = Op::Store {
+                    address: self.direct(address),
+                    value: Expr::Const(poison::GONE),
+                    order: Order::NonAtomic,
+                };
+                at = self.step(at, gone, span);
+                address += self.lowering.memory.stride;
+            }
+        }
+        at
     }
 
     fn blocks(&mut self, copy: &mut Copy) {
@@ -279,11 +334,11 @@ impl<'l, 'u> Code<'l, 'u> {
             }
             End::Return(value) => {
                 let exit = copy.exit;
-                self.leave(copy, at, value.as_ref(), copy.result, exit, span);
+                self.leave(copy, at, value.as_ref(), copy.result, exit, 1, span);
             }
             End::Finish(value) => {
-                let (result, exit) = (self.result, self.exit);
-                self.leave(copy, at, value.as_ref(), result, exit, span);
+                let (result, exit, all) = (self.result, self.exit, self.known.len());
+                self.leave(copy, at, value.as_ref(), result, exit, all, span);
             }
             End::Stop => {
                 let nowhere = self.point(span);
@@ -293,6 +348,7 @@ impl<'l, 'u> Code<'l, 'u> {
         }
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn leave(
         &mut self,
         copy: &mut Copy,
@@ -300,12 +356,14 @@ impl<'l, 'u> Code<'l, 'u> {
         value: Option<&ValueExpr>,
         result: Option<RegisterId>,
         exit: PointId,
+        frames: usize,
         span: Span,
     ) {
         if let (Some(result), Some(value)) = (result, value) {
             let value = self.value(copy, &mut at, value, span);
             at = self.step(at, Op::Assign(result, value), span);
         }
+        at = self.forget(at, frames, span);
         self.thread.edge(at, exit, Op::Jump, span);
     }
 
@@ -388,69 +446,6 @@ impl<'l, 'u> Code<'l, 'u> {
         plain
     }
 
-    fn address(
-        &mut self,
-        copy: &mut Copy,
-        at: &mut PointId,
-        expr: &ValueExpr,
-        span: Span,
-    ) -> Address<RegisterId> {
-        let address = self.resolve(copy, expr);
-        if let Expr::Const(address) = address {
-            return self.direct(address);
-        }
-        let stride = self.lowering.memory.stride;
-        if let Expr::Binary(BinaryOp::Add, offset, first) = &address
-            && let Some((length, index)) = element_of(offset, stride)
-            && let Expr::Const(first) = **first
-            && let Some(location) = self.lowering.memory.at(first)
-            && self.lowering.memory.locations[location.index()].array == Some((location, length))
-        {
-            let index = self.checked(at, index.clone(), span);
-            return Address::Element {
-                first: location,
-                length,
-                index,
-            };
-        }
-        Address::Pointer(self.checked(at, address, span))
-    }
-
-    /// A value that was read from memory that can be given back must not be what is left there.
-    fn check_read(
-        &mut self,
-        at: PointId,
-        address: &Address<RegisterId>,
-        register: Option<RegisterId>,
-        span: Span,
-    ) -> PointId {
-        let heap = |location: LocationId| {
-            let memory = &self.lowering.memory;
-            let address = memory.address_of(location.index());
-            let blocks = &memory.heap;
-            blocks.iter().any(|b| {
-                (b.address..b.address + Value::from(b.cells) * memory.stride).contains(&address)
-            })
-        };
-        let may_be_freed = self.lowering.memory.frees
-            && match address {
-                Address::Direct(location) => heap(*location),
-                Address::Element { first, .. } => heap(*first),
-                Address::Pointer(_) => true,
-            };
-        match register {
-            Some(register) if may_be_freed => {
-                let fine = Expr::binary(
-                    BinaryOp::NotEqual,
-                    Expr::Atom(register),
-                    Expr::Const(FREED_CELL),
-                );
-                self.step(at, Op::Assert(fine), span)
-            }
-            _ => at,
-        }
-    }
-
     /// One step; `None` where nothing comes behind it.
     fn action(
         &mut self,
@@ -499,6 +494,32 @@ impl<'l, 'u> Code<'l, 'u> {
                 at = self.step(at, load, span);
                 at = self.check_read(at, &address, Some(register), span);
             }
+            Action::Peek { to, address } => {
+                let register = copy.register(*to)?;
+                let address = self.address(copy, &mut at, address, span);
+                let load = Op::Load {
+                    register,
+                    address: address.clone(),
+                    order: Order::NonAtomic,
+                };
+                at = self.step(at, load, span);
+                at = self.check_copy(at, &address, register, span);
+            }
+            Action::Never {
+                address,
+                relation,
+                value,
+            } => {
+                let address = self.address(copy, &mut at, address, span);
+                let value = self.value(copy, &mut at, value, span);
+                self.never(at, &address, *relation, value, span);
+            }
+            Action::ThisThread(to) => {
+                if let Some(register) = copy.register(*to) {
+                    let handle = Expr::Const(self.handle);
+                    at = self.step(at, Op::Assign(register, handle), span);
+                }
+            }
             Action::Store {
                 address,
                 value,
@@ -506,6 +527,7 @@ impl<'l, 'u> Code<'l, 'u> {
             } => {
                 let address = self.address(copy, &mut at, address, span);
                 let value = self.value(copy, &mut at, value, span);
+                self.check_memory(at, &address, false, span);
                 let store = Op::Store {
                     address,
                     value,
@@ -563,6 +585,7 @@ impl<'l, 'u> Code<'l, 'u> {
                 let address = self.address(copy, &mut at, address, span);
                 let value = self.value(copy, &mut at, value, span);
                 let register = to.and_then(|to| copy.register(to));
+                self.check_memory(at, &address, true, span);
                 let wait = Op::Wait {
                     register,
                     address: address.clone(),
@@ -586,6 +609,12 @@ impl<'l, 'u> Code<'l, 'u> {
             Action::Spawn { .. } => return self.spawn(copy, at, step, in_loop),
             Action::Join { handle, to } => {
                 let handle = self.value(copy, &mut at, handle, span);
+                // A thread that waits for itself is wrong.
+                let itself = Expr::Const(self.handle);
+                let other = fold::binary(BinaryOp::NotEqual, handle.clone(), itself);
+                if !matches!(other, Expr::Const(1)) && self.handle != MAIN_HANDLE {
+                    at = self.step(at, Op::Assert(other), span);
+                }
                 let done = match &handle {
                     Expr::Const(handle) => self.direct(*handle),
                     handle => Address::Pointer(handle.clone()),
@@ -617,6 +646,7 @@ impl<'l, 'u> Code<'l, 'u> {
                 name,
                 element,
                 count,
+                zeroed,
             } => {
                 let register = copy.register(*to)?;
                 let cells = match self.value(copy, &mut at, count, span) {
@@ -629,6 +659,16 @@ impl<'l, 'u> Code<'l, 'u> {
                     return None;
                 };
                 at = self.allocate(at, register, name, &cells, in_loop, span);
+                for cell in 0..cells.len() as Value * Value::from(*zeroed) {
+                    let offset = Expr::Const(cell * self.lowering.memory.stride);
+                    let cell = fold::binary(BinaryOp::Add, Expr::Atom(register), offset);
+                    let zero = Op::Store {
+                        address: Address::Pointer(cell),
+                        value: Expr::Const(0),
+                        order: Order::NonAtomic,
+                    };
+                    at = self.step(at, zero, span);
+                }
             }
             Action::Free(address) => {
                 let address = self.value(copy, &mut at, address, span);
@@ -650,61 +690,6 @@ impl<'l, 'u> Code<'l, 'u> {
         Some(at)
     }
 
-    fn allocate(
-        &mut self,
-        at: PointId,
-        register: RegisterId,
-        name: &str,
-        cells: &[Cell],
-        in_loop: bool,
-        span: Span,
-    ) -> PointId {
-        let slots = match in_loop {
-            true => self.lowering.unit.limits.slots,
-            false => 1,
-        };
-        let after = self.point(span);
-        self.lowering.allocations.push(Allocation {
-            thread: self.id.0 as usize,
-            from: at,
-            to: after,
-            register,
-            cells: cells.len() as u32,
-            span,
-        });
-        let taken = in_loop.then(|| self.thread.register(None, span));
-        for slot in 0..slots {
-            let memory = &mut self.lowering.memory;
-            let block = memory.allocate(name, cells, block_state::UNUSED, span);
-            let mut here = at;
-            if let Some(taken) = taken {
-                let now = Expr::Const(Value::from(slot));
-                let next = Expr::binary(BinaryOp::Equal, Expr::Atom(taken), now);
-                here = self.step(here, Op::Assume(next), span);
-                let next = Expr::Const(Value::from(slot) + 1);
-                here = self.step(here, Op::Assign(taken, next), span);
-            }
-            if self.lowering.memory.frees {
-                let state = Op::Store {
-                    address: self.direct(block.address - self.lowering.memory.stride),
-                    value: Expr::Const(block_state::IN_USE),
-                    order: Order::Relaxed,
-                };
-                here = self.step(here, state, span);
-            }
-            let address = Op::Assign(register, Expr::Const(block.address));
-            self.thread.edge(here, after, address, span);
-        }
-        if let Some(taken) = taken {
-            let all = Expr::Const(Value::from(slots));
-            let all = Expr::binary(BinaryOp::Equal, Expr::Atom(taken), all);
-            let beyond = self.step(at, Op::Assume(all), span);
-            let message = format!("memory is allocated here more than {slots} times");
-            self.bound(beyond, message, span);
-        }
-        after
-    }
-
     fn place(&mut self, at: PointId, span: Span) {
         if let Some(place) = self.lowering.place_of.get(&span) {
             self.thread.set_place(at, *place, span);
@@ -721,305 +706,6 @@ impl<'l, 'u> Code<'l, 'u> {
             self.lowering.place_of.insert(span, place);
         }
         self.placed.insert(at, self.lowering.place_of[&span]);
-    }
-
-    fn rmw(
-        &mut self,
-        at: PointId,
-        register: Option<RegisterId>,
-        address: Address<RegisterId>,
-        action: RmwAction,
-        order: Order,
-        span: Span,
-    ) -> PointId {
-        let rmw = Op::Rmw {
-            register,
-            address: address.clone(),
-            action,
-            order,
-        };
-        let at = self.step(at, rmw, span);
-        self.check_read(at, &address, register, span)
-    }
-
-    fn compare_exchange(
-        &mut self,
-        copy: &mut Copy,
-        mut at: PointId,
-        action: &Action,
-        span: Span,
-    ) -> Option<PointId> {
-        let Action::CompareExchange {
-            old,
-            success,
-            address,
-            expected,
-            desired,
-            order,
-            failure,
-            weak,
-        } = action
-        else {
-            return Some(at);
-        };
-        let old = copy.register(*old)?;
-        let success = copy.register(*success)?;
-        let address = self.address(copy, &mut at, address, span);
-        let mut expected = self.value(copy, &mut at, expected, span);
-        let desired = self.value(copy, &mut at, desired, span);
-        // It is compared again when the old value is there.
-        let mut same = false;
-        expected.for_each_atom(&mut |register| same |= *register == old || *register == success);
-        if same {
-            let kept = self.thread.register(None, span);
-            at = self.step(at, Op::Assign(kept, expected), span);
-            expected = Expr::Atom(kept);
-        }
-        let cas = Op::Rmw {
-            register: Some(old),
-            address: address.clone(),
-            action: RmwAction::CompareAndSwap {
-                expected: expected.clone(),
-                desired,
-                failure: *failure,
-            },
-            order: *order,
-        };
-        let mut done = self.step(at, cas, span);
-        done = self.check_read(done, &address, Some(old), span);
-        let wrote = Expr::binary(BinaryOp::Equal, Expr::Atom(old), expected);
-        let after = self.step(done, Op::Assign(success, wrote), span);
-        if *weak {
-            let load = Op::Load {
-                register: old,
-                address: address.clone(),
-                order: *failure,
-            };
-            let mut failed = self.step(at, load, span);
-            failed = self.check_read(failed, &address, Some(old), span);
-            let not = Op::Assign(success, Expr::Const(0));
-            self.thread.edge(failed, after, not, span);
-        }
-        Some(after)
-    }
-
-    fn call_step(
-        &mut self,
-        copy: &mut Copy,
-        mut at: PointId,
-        step: &Step,
-        in_loop: bool,
-    ) -> Option<PointId> {
-        let Action::Call {
-            to,
-            callee,
-            arguments,
-        } = &step.action
-        else {
-            return Some(at);
-        };
-        let span = step.span;
-        let callee = self.value(copy, &mut at, callee, span);
-        let mut values = Vec::new();
-        for argument in arguments {
-            values.push(self.value(copy, &mut at, argument, span));
-        }
-        let result = to.and_then(|to| copy.register(to));
-        let after = self.point(span);
-        let chain = copy.chain.clone();
-        if let Expr::Const(number) = callee {
-            match function_numbered(number)
-                .filter(|f| f.index() < self.lowering.unit.functions.len())
-            {
-                Some(function) => {
-                    self.call(at, function, &values, result, after, &chain, in_loop, span);
-                }
-                None => {
-                    self.thread
-                        .edge(at, after, Op::Assert(Expr::Const(0)), span);
-                }
-            }
-            return Some(after);
-        }
-        // One of the functions whose number the program uses as a value.
-        let mut none = Expr::Const(1);
-        for function in self.lowering.pointed_functions() {
-            let number = Expr::Const(function_number(function));
-            let is = Expr::binary(BinaryOp::Equal, callee.clone(), number);
-            none = fold::binary(BinaryOp::And, none, fold::not(is.clone()));
-            let here = self.step(at, Op::Assume(is), span);
-            self.call(
-                here, function, &values, result, after, &chain, in_loop, span,
-            );
-        }
-        let nothing = self.step(at, Op::Assume(none), span);
-        self.thread
-            .edge(nothing, after, Op::Assert(Expr::Const(0)), span);
-        Some(after)
-    }
-
-    fn spawn(
-        &mut self,
-        copy: &mut Copy,
-        mut at: PointId,
-        step: &Step,
-        in_loop: bool,
-    ) -> Option<PointId> {
-        let Action::Spawn {
-            handle,
-            callee,
-            arguments,
-        } = &step.action
-        else {
-            return Some(at);
-        };
-        let span = step.span;
-        let function = match self.value(copy, &mut at, callee, span) {
-            Expr::Const(number) => function_numbered(number),
-            _ => None,
-        };
-        let Some(function) = function.filter(|f| f.index() < self.lowering.unit.functions.len())
-        else {
-            let message = "which function this thread executes is not known";
-            let label = "it must be the same for every run";
-            self.lowering
-                .errors
-                .push(Diagnostic::error(span, message).label(label));
-            return None;
-        };
-        let mut values = Vec::new();
-        for argument in arguments {
-            values.push(self.value(copy, &mut at, argument, span));
-        }
-        let instances = match in_loop {
-            true => self.lowering.unit.limits.instances,
-            false => 1,
-        };
-        let register = handle.and_then(|to| copy.register(to));
-        let count = in_loop.then(|| self.thread.register(None, span));
-        let after = self.point(span);
-        let name = self.function(function).name.clone();
-        for number in 0..instances {
-            let mut here = at;
-            if let Some(count) = count {
-                let now = Expr::Const(Value::from(number));
-                let now = Expr::binary(BinaryOp::Equal, Expr::Atom(count), now);
-                here = self.step(here, Op::Assume(now), span);
-                let next = Expr::Const(Value::from(number) + 1);
-                here = self.step(here, Op::Assign(count, next), span);
-            }
-            let mut given = Vec::new();
-            for value in &values {
-                given.push(match value {
-                    Expr::Const(value) => Expr::Const(*value),
-                    value => {
-                        let memory = &mut self.lowering.memory;
-                        let cell = memory.add_one(&format!("argument of {name}"), span);
-                        let store = Op::Store {
-                            address: self.direct(cell),
-                            value: value.clone(),
-                            order: Order::NonAtomic,
-                        };
-                        here = self.step(here, store, span);
-                        Expr::Atom(ArgumentCell(cell))
-                    }
-                });
-            }
-            let memory = &mut self.lowering.memory;
-            let start = memory.add_one(&format!("start of {name}"), span);
-            let id = self.lowering.add_instance(Instance {
-                function,
-                arguments: given,
-                start: Some(start),
-                done: 0,
-                span,
-            });
-            let start = self.direct(start);
-            here = self.step(here, announce(start), span);
-            match register {
-                Some(register) => {
-                    let id = Op::Assign(register, Expr::Const(id));
-                    self.thread.edge(here, after, id, span);
-                }
-                None => self.thread.edge(here, after, Op::Jump, span),
-            }
-        }
-        if let Some(count) = count {
-            let all = Expr::Const(Value::from(instances));
-            let all = Expr::binary(BinaryOp::Equal, Expr::Atom(count), all);
-            let beyond = self.step(at, Op::Assume(all), span);
-            let message = format!("more than {instances} threads are created here");
-            self.bound(beyond, message, span);
-        }
-        Some(after)
-    }
-
-    /// Gives a block back: its cells are overwritten, which races with every access that is not ordered, and then it can be had again.
-    fn free(&mut self, at: PointId, address: RegisterExpr, span: Span) -> PointId {
-        let after = self.point(span);
-        let mut here = at;
-        match &address {
-            Expr::Const(0) => {
-                self.thread.edge(at, after, Op::Jump, span);
-                return after;
-            }
-            Expr::Const(_) => {}
-            address => {
-                let null = Expr::binary(BinaryOp::Equal, address.clone(), Expr::Const(0));
-                let some = fold::not(null.clone());
-                self.thread.edge(at, after, Op::Assume(null), span);
-                here = self.step(at, Op::Assume(some), span);
-            }
-        }
-        let pointer = self.thread.register(None, span);
-        let state = self.thread.register(None, span);
-        let left = self.thread.register(None, span);
-        let stride = self.lowering.memory.stride;
-        let offset = |by: Value| {
-            let by = by * stride;
-            let address = Expr::binary(BinaryOp::Add, Expr::Atom(pointer), Expr::Const(by));
-            Address::Pointer(address)
-        };
-        here = self.step(here, Op::Assign(pointer, address), span);
-        let load = Op::Load {
-            register: state,
-            address: offset(-1),
-            order: Order::Relaxed,
-        };
-        here = self.step(here, load, span);
-        let in_use = Expr::Const(block_state::IN_USE);
-        let in_use = Expr::binary(BinaryOp::Equal, Expr::Atom(state), in_use);
-        here = self.step(here, Op::Assert(in_use), span);
-        let load = Op::Load {
-            register: left,
-            address: offset(-2),
-            order: Order::NonAtomic,
-        };
-        let head = self.step(here, load, span);
-        let more = Expr::binary(BinaryOp::Greater, Expr::Atom(left), Expr::Const(0));
-        let finished = self.step(head, Op::Assume(fold::not(more.clone())), span);
-        let again = self.step(head, Op::Assume(more), span);
-        let less = Expr::binary(BinaryOp::Subtract, Expr::Atom(left), Expr::Const(1));
-        let again = self.step(again, Op::Assign(left, less), span);
-        let cell = fold::binary(BinaryOp::Multiply, Expr::Atom(left), Expr::Const(stride));
-        let cell = Expr::binary(BinaryOp::Add, Expr::Atom(pointer), cell);
-        let overwrite = Op::Store {
-            address: Address::Pointer(cell),
-            value: Expr::Const(FREED_CELL),
-            order: Order::NonAtomic,
-        };
-        self.thread.edge(again, head, overwrite, span);
-        let exchange = Op::Rmw {
-            register: Some(state),
-            address: offset(-1),
-            action: RmwAction::Exchange(Expr::Const(block_state::FREED)),
-            order: Order::AcqRel,
-        };
-        let exchanged = self.step(finished, exchange, span);
-        let in_use = Expr::Const(block_state::IN_USE);
-        let in_use = Expr::binary(BinaryOp::Equal, Expr::Atom(state), in_use);
-        self.thread.edge(exchanged, after, Op::Assert(in_use), span);
-        after
     }
 }
 

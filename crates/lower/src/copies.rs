@@ -78,7 +78,7 @@ impl Copy {
                 (Storage::Memory(cells), _) => {
                     let name = local.name.as_deref().unwrap_or("temporary");
                     let name = format!("{name} of {thread_name}");
-                    Binding::Memory(lowering.memory.add(&name, cells, local.span))
+                    Binding::Memory(lowering.memory.add_unset(&name, cells, local.span))
                 }
                 (Storage::Register, Some(value)) => Binding::Constant(value),
                 (Storage::Register, None) => {

@@ -19,6 +19,7 @@
 
 mod code;
 mod copies;
+mod escape;
 mod fold;
 mod memory;
 mod program;

@@ -4,24 +4,36 @@ use crate::fold;
 use crate::unit::{Atom, Cell, FunctionId, Object, ObjectId, Unit};
 use palisade_lang::{Expr, Location, LocationId, Span, Value};
 
-/// A cell of a block that was given back holds this until something is stored there.
-pub const FREED_CELL: Value = Value::MIN + 0xDEAD;
+/// What a cell holds that must not be read.
+pub mod poison {
+    use palisade_lang::Value;
+    /// Its block was given back, or its variable is no longer there.
+    pub const GONE: Value = Value::MIN + 0x0BAD_F00D_DEAC;
+    /// Nothing has been stored there yet. It is `GONE | 1`, so that one comparison finds both.
+    pub const UNSET: Value = GONE | 1;
+}
 
 /// What the cell before an allocated block says about it.
 pub mod block_state {
     use palisade_lang::Value;
-    /// It has never been allocated.
-    pub const UNUSED: Value = 0;
-    /// It is in use.
-    pub const IN_USE: Value = 1;
-    /// It was given back.
-    pub const FREED: Value = 2;
+
+    /// No number that a program computes, so that what is no block is not taken for one.
+    pub const FIRST: Value = Value::MIN + 0x0B10_C000_0000;
+    /// It is being given back.
+    pub const GOING: Value = FIRST - 1;
+    /// Added where it was given back.
+    pub const FREED: Value = 1;
+
+    /// It has so many cells, and is in use, or nothing has its address yet.
+    pub fn in_use(cells: u32) -> Value {
+        FIRST + 2 * Value::from(cells)
+    }
 }
 
 /// A block of allocated memory.
 #[derive(Clone, Copy, Debug)]
 pub struct HeapBlock {
-    /// Of its first cell. Where blocks can be given back, the two cells before it hold how many cells it has, and its state.
+    /// Of its first cell. Where blocks can be given back, the cell before it holds its state.
     pub address: Value,
     /// How many cells.
     pub cells: u32,
@@ -66,6 +78,8 @@ pub struct Memory {
     pub heap: Vec<HeapBlock>,
     /// Whether blocks are ever given back.
     pub frees: bool,
+    /// The addresses, from and to, of memory that begins without a value or can go: allocated blocks, and variables of functions.
+    loose: Vec<(Value, Value)>,
     /// How far apart the addresses of neighbouring cells are.
     pub stride: Value,
 }
@@ -122,6 +136,23 @@ impl Memory {
         address
     }
 
+    /// New locations that hold nothing yet.
+    pub fn add_unset(&mut self, name: &str, cells: &[Cell], span: Span) -> Value {
+        let address = self.add(name, cells, span);
+        for cell in 0..cells.len() {
+            self.set_initial(address, cell, poison::UNSET);
+        }
+        self.loose.push((address, self.next_address()));
+        address
+    }
+
+    /// Whether this location may hold what must not be read.
+    pub fn is_loose(&self, location: LocationId) -> bool {
+        let address = self.address_of(location.index());
+        let mut ranges = self.loose.iter();
+        ranges.any(|(from, to)| (*from..*to).contains(&address))
+    }
+
     /// The address that the next location gets.
     pub fn next_address(&self) -> Value {
         self.address_of(self.locations.len())
@@ -169,16 +200,14 @@ impl Memory {
         })
     }
 
-    /// A block of allocated memory; `state` is what it starts in.
-    pub fn allocate(&mut self, name: &str, cells: &[Cell], state: Value, span: Span) -> HeapBlock {
+    /// A block of allocated memory.
+    pub fn allocate(&mut self, name: &str, cells: &[Cell], span: Span) -> HeapBlock {
         let name = format!("{name}#{}", self.heap.len() + 1);
         if self.frees {
-            let size = self.add_one(&format!("{name} size"), span);
-            self.set_initial(size, 0, cells.len() as Value);
             let header = self.add_one(&format!("{name} state"), span);
-            self.set_initial(header, 0, state);
+            self.set_initial(header, 0, block_state::in_use(cells.len() as u32));
         }
-        let address = self.add(&name, cells, span);
+        let address = self.add_unset(&name, cells, span);
         if cells.is_empty() {
             self.add_one(&name, span);
         }

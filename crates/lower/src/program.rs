@@ -1,20 +1,23 @@
 //! From a [`Unit`] to a [`Program`]: its threads one after the other.
 
 use crate::code::Code;
-use crate::memory::{Memory, block_state};
+use crate::escape;
+use crate::memory::{Memory, block_state, poison};
 use crate::shape::Shape;
 use crate::start;
-use crate::unit::{Action, FunctionId, Unit};
+use crate::unit::{Action, FunctionId, Storage, Unit};
 use palisade_lang::build::ThreadBuilder;
 use palisade_lang::program::Bound;
 use palisade_lang::{
-    Address, Diagnostic, Domain, Expr, LabelId, Op, Order, Parsed, Place, PlaceId, PointId,
-    Program, RegisterExpr, RegisterId, Relation, RmwAction, Span, Thread, ThreadId, Value,
+    Address, Diagnostic, Domain, Expr, LabelId, LocationId, Op, Order, Parsed, Place, PlaceId,
+    PointId, Program, RegisterExpr, RegisterId, Relation, RmwAction, Span, Thread, ThreadId, Value,
 };
 use std::collections::HashMap;
 
 /// More points are not made: the program is refused.
 pub const MOST_POINTS: usize = 400_000;
+/// The first thread's handle: none that another thread has.
+pub const MAIN_HANDLE: Value = 1 << 40;
 /// Nor more threads.
 const MOST_THREADS: usize = 64;
 
@@ -61,6 +64,12 @@ pub struct Lowering<'u> {
     pub joins: bool,
     pub results: bool,
     pub points: usize,
+    /// Which variables of each function may be known elsewhere.
+    pub escaping: Vec<Vec<bool>>,
+    /// Whether there is memory that begins without a value, or can go …
+    pub loose: bool,
+    /// … and whether any goes.
+    pub vanishes: bool,
 }
 
 /// Makes a program.
@@ -70,7 +79,19 @@ pub fn lower(unit: &Unit) -> Result<Parsed, Vec<Diagnostic>> {
         blocks.flat_map(|b| &b.steps).map(|s| &s.action)
     };
     let frees = actions().any(|action| matches!(action, Action::Free(_)));
+    let escaping = escape::of(unit);
+    let allocates = actions().any(|action| {
+        matches!(
+            action,
+            Action::Allocate { .. } | Action::AllocateArray { .. }
+        )
+    });
+    let locals = unit.functions.iter().flat_map(|f| &f.locals);
+    let variables = locals.filter(|l| matches!(l.storage, Storage::Memory(_)));
     let mut lowering = Lowering {
+        loose: allocates || variables.count() > 0,
+        vanishes: frees || escaping.iter().flatten().any(|escapes| *escapes),
+        escaping,
         unit,
         memory: Memory::new(unit, frees),
         shapes: unit.functions.iter().map(Shape::of).collect(),
@@ -193,18 +214,32 @@ impl Lowering<'_> {
                     continue;
                 };
                 let taken = thread.point(allocation.span);
+                let in_use = block_state::in_use(block.cells);
                 let take = Op::Rmw {
                     register: None,
                     address: Address::Direct(state),
                     action: RmwAction::BlockingCompareAndSwap {
-                        expected: Expr::Const(block_state::FREED),
-                        desired: Expr::Const(block_state::IN_USE),
+                        expected: Expr::Const(in_use + block_state::FREED),
+                        desired: Expr::Const(in_use),
                     },
                     order: Order::Acquire,
                 };
                 thread.edge(allocation.from, taken, take, allocation.span);
+                // Whatever it held before is not there any more.
+                let mut at = taken;
+                for cell in 0..block.cells as usize {
+                    let Some(location) = self.memory.at(block.address) else {
+                        continue;
+                    };
+                    let unset = Op::Store {
+                        address: Address::Direct(LocationId(location.0 + cell as u32)),
+                        value: Expr::Const(poison::UNSET),
+                        order: Order::NonAtomic,
+                    };
+                    at = thread.step(at, unset, allocation.span);
+                }
                 let address = Op::Assign(allocation.register, Expr::Const(block.address));
-                thread.edge(taken, allocation.to, address, allocation.span);
+                thread.edge(at, allocation.to, address, allocation.span);
             }
         }
     }

@@ -61,6 +61,8 @@ pub fn for_each_target(action: &Action, visit: &mut impl FnMut(LocalId)) {
         Action::Assign(to, _)
         | Action::Choose(to, _)
         | Action::Load { to, .. }
+        | Action::Peek { to, .. }
+        | Action::ThisThread(to)
         | Action::Allocate { to, .. }
         | Action::AllocateArray { to, .. } => visit(*to),
         Action::Fetch { to, .. }

@@ -5,8 +5,8 @@
 //! that either: those threads are simply there from the beginning.
 
 use crate::fold;
-use crate::memory::{FREED_CELL, array_cells, block_state, function_number, function_numbered};
-use crate::program::{Instance, Lowering};
+use crate::memory::{array_cells, block_state, function_number, function_numbered, poison};
+use crate::program::{Instance, Lowering, MAIN_HANDLE};
 use crate::unit::{Action, Atom, BlockId, End, FunctionId, LocalId, Storage, Unit, ValueExpr};
 use palisade_lang::{Domain, Expr, Value};
 
@@ -67,7 +67,7 @@ impl Run<'_, '_> {
                 Storage::Register => 0,
                 Storage::Memory(cells) => {
                     let name = local.name.as_deref().unwrap_or("temporary");
-                    let address = self.lowering.memory.add(name, cells, local.span);
+                    let address = self.lowering.memory.add_unset(name, cells, local.span);
                     let end = self.lowering.memory.next_address();
                     self.own.push((address, end));
                     address
@@ -132,17 +132,20 @@ impl Run<'_, '_> {
             .retain(|(from, to)| !(*from..=*to).contains(&value));
     }
 
-    fn store(&mut self, cell: usize, value: Value) {
+    fn store(&mut self, cell: usize, value: Value) -> Option<()> {
+        // A store to what was given back is for the search to show.
+        (self.lowering.memory.locations[cell].initial != poison::GONE).then_some(())?;
         if !self.is_own(self.lowering.memory.address_of(cell)) {
             self.give(value);
         }
         self.lowering.memory.locations[cell].initial = value;
+        Some(())
     }
 
     fn read(&self, cell: usize) -> Option<Value> {
         // What is wrong with this is for the search to show.
         let value = self.lowering.memory.locations[cell].initial;
-        (value != FREED_CELL).then_some(value)
+        (value | 1 != poison::UNSET).then_some(value)
     }
 
     /// Executes one step; `false` where that is not for this run to do.
@@ -167,9 +170,22 @@ impl Run<'_, '_> {
                 let value = self.read(self.cell(address)?)?;
                 self.set(*to, value);
             }
+            Action::Peek { to, address } => {
+                let cell = self.cell(address)?;
+                self.set(*to, self.lowering.memory.locations[cell].initial);
+            }
+            Action::Never {
+                address,
+                relation,
+                value,
+            } => {
+                let held = self.lowering.memory.locations[self.cell(address)?].initial;
+                (!relation.holds(held, self.value(value)?)).then_some(())?;
+            }
+            Action::ThisThread(to) => self.set(*to, MAIN_HANDLE),
             Action::Store { address, value, .. } => {
                 let (cell, value) = (self.cell(address)?, self.value(value)?);
-                self.store(cell, value);
+                self.store(cell, value)?;
             }
             Action::Fetch {
                 to,
@@ -181,7 +197,7 @@ impl Run<'_, '_> {
                 let cell = self.cell(address)?;
                 let old = self.read(cell)?;
                 let new = Domain::FULL.binary(*op, old, self.value(operand)?).ok()?;
-                self.store(cell, new);
+                self.store(cell, new)?;
                 to.iter().for_each(|to| self.set(*to, old));
             }
             Action::Exchange {
@@ -189,7 +205,7 @@ impl Run<'_, '_> {
             } => {
                 let (cell, value) = (self.cell(address)?, self.value(value)?);
                 let old = self.read(cell)?;
-                self.store(cell, value);
+                self.store(cell, value)?;
                 to.iter().for_each(|to| self.set(*to, old));
             }
             Action::CompareExchange {
@@ -205,7 +221,7 @@ impl Run<'_, '_> {
                 let read = self.read(cell)?;
                 let (expected, desired) = (self.value(expected)?, self.value(desired)?);
                 if read == expected {
-                    self.store(cell, desired);
+                    self.store(cell, desired)?;
                 }
                 self.set(*old, read);
                 self.set(*success, Value::from(read == expected));
@@ -219,7 +235,7 @@ impl Run<'_, '_> {
                 let cell = self.cell(address)?;
                 let (expected, desired) = (self.value(expected)?, self.value(desired)?);
                 (self.read(cell)? == expected).then_some(())?;
-                self.store(cell, desired);
+                self.store(cell, desired)?;
             }
             Action::Wait {
                 to,
@@ -283,7 +299,7 @@ impl Run<'_, '_> {
             }
             Action::Allocate { to, name, cells } if self.alone => {
                 let memory = &mut self.lowering.memory;
-                let block = memory.allocate(name, cells, block_state::IN_USE, span);
+                let block = memory.allocate(name, cells, span);
                 self.set(*to, block.address);
             }
             Action::AllocateArray {
@@ -291,10 +307,14 @@ impl Run<'_, '_> {
                 name,
                 element,
                 count,
+                zeroed,
             } if self.alone => {
                 let cells = array_cells(element, self.value(count)?)?;
                 let memory = &mut self.lowering.memory;
-                let block = memory.allocate(name, &cells, block_state::IN_USE, span);
+                let block = memory.allocate(name, &cells, span);
+                for cell in 0..cells.len() * usize::from(*zeroed) {
+                    memory.set_initial(block.address, cell, 0);
+                }
                 self.set(*to, block.address);
             }
             Action::Free(address) if self.alone => {
@@ -304,10 +324,11 @@ impl Run<'_, '_> {
                     let block = *memory.heap.iter().find(|b| b.address == address)?;
                     let state = address - memory.stride;
                     let now = memory.location_mut(state, 0)?.initial;
-                    (now == block_state::IN_USE).then_some(())?;
-                    memory.set_initial(state, 0, block_state::FREED);
+                    let in_use = block_state::in_use(block.cells);
+                    (now == in_use).then_some(())?;
+                    memory.set_initial(state, 0, in_use + block_state::FREED);
                     for cell in 0..block.cells as usize {
-                        memory.set_initial(address, cell, FREED_CELL);
+                        memory.set_initial(address, cell, poison::GONE);
                     }
                 }
             }

@@ -211,6 +211,24 @@ pub enum Action {
         /// [`Order::NonAtomic`] for plain accesses.
         order: Order,
     },
+    /// Reads a cell that may hold nothing yet, to copy it: a plain access.
+    Peek {
+        /// Gets the value.
+        to: LocalId,
+        /// Which cell.
+        address: ValueExpr,
+    },
+    /// It is an error of the program if a cell holds a value in this relation to `value` here. Nothing else can tell that it was looked at.
+    Never {
+        /// Which cell.
+        address: ValueExpr,
+        /// The relation.
+        relation: Relation,
+        /// Compared with what.
+        value: ValueExpr,
+    },
+    /// Sets a register to the handle of the thread that executes it.
+    ThisThread(LocalId),
     /// Writes a cell.
     Store {
         /// Which cell.
@@ -338,6 +356,8 @@ pub enum Action {
         element: Vec<Cell>,
         /// How many elements.
         count: ValueExpr,
+        /// Whether every cell is 0, as `calloc` has it.
+        zeroed: bool,
     },
     /// Gives a block of memory back. Nothing happens for address 0.
     Free(ValueExpr),

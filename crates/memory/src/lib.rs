@@ -11,6 +11,7 @@ pub mod ra_graph;
 pub mod sc;
 pub mod thread;
 pub mod tso;
+pub mod waiting;
 pub mod witness;
 
 pub use c20::{C20Graph, C20Views};
@@ -20,6 +21,7 @@ pub use ra_graph::RaGraph;
 pub use sc::Sc;
 pub use thread::{Code, Local};
 pub use tso::Tso;
+pub use waiting::is_deadlock;
 pub use witness::{
     Criterion, Edge, Event, EventKind, EventRef, Model, OrderName, Pattern, PatternKind,
     RelationName, Witness,

@@ -72,6 +72,11 @@ pub trait Machine {
         false
     }
 
+    /// What the `atomic` block that some thread is in has read or written, and goes on seeing whatever is newest. (Only where threads may read old values.)
+    fn seen_by_block(&self, _state: &Self::State) -> Option<(LocationId, Value)> {
+        None
+    }
+
     /// Whether a state is one of the program: if a thread is inside a block, some way on does not come to a dead end. A way that goes round in
     /// the block, or on and on for more steps than [`ENDLESS`], counts as one that does not.
     fn is_real(&self, state: &Self::State) -> bool {
@@ -339,7 +344,7 @@ impl Step {
     }
 }
 
-/// Whether the condition of a `never` is true: threads, memory as all see it, and whether nobody can move.
+/// Whether the condition of a `never` is true, given threads, memory as all see it, and whether there is a deadlock ([`crate::is_deadlock`]).
 ///
 /// A thread that was stopped by an error is about to execute nothing and has not ended. A program error inside a condition makes that one false.
 pub fn never_is_true(
@@ -347,10 +352,8 @@ pub fn never_is_true(
     never: &Never,
     locals: &[Local],
     memory: &[Value],
-    stuck: bool,
+    deadlock: bool,
 ) -> bool {
-    let ended = |t: usize| code.has_ended(t, &locals[t]);
-    let deadlock = stuck && !(0..locals.len()).all(ended);
     never.conditions.iter().any(|condition| {
         evaluate(code, condition, locals, memory, deadlock).is_ok_and(|value| value != 0)
     })

@@ -1,4 +1,4 @@
-//! Release/acquire as a machine of timestamped messages and views (paper 003, section 3, Fig. 3; `nonatomic` locations: section 6).
+//! Release/acquire as a machine of timestamped messages and views (Lahav and Margalit 2019, section 3, Fig. 3; `nonatomic` locations: section 6).
 //!
 //! Only the order of a location's timestamps and their adjacency matter, so timestamps are kept dense: a message's timestamp is its place in
 //! the list of its location's messages, and where a new message goes between two others, the later ones (and the views of them) move up by
@@ -331,6 +331,12 @@ impl Machine for Ra<'_> {
             made: 0,
             raced: false,
         }
+    }
+
+    fn seen_by_block(&self, state: &State) -> Option<(LocationId, Value)> {
+        let block = state.block.as_ref()?;
+        let place = block.location.index();
+        Some((block.location, state.messages[place][block.time].value))
     }
 
     fn may_end_dead(&self, state: &State) -> bool {

@@ -1,4 +1,4 @@
-//! Release/acquire as a builder of execution graphs (paper 003, section 4.2: RAG; `nonatomic` locations: section 6).
+//! Release/acquire as a builder of execution graphs (Lahav and Margalit 2019, section 4.2: RAG; `nonatomic` locations: section 6).
 //!
 //! The state is the program's state and the graph so far: each thread's events in program order, where each read reads from, and the
 //! modification order of each location. It has the same runs as [`crate::ra`] (Lemma 4.8), which a test checks.
@@ -363,6 +363,12 @@ impl Machine for RaGraph<'_> {
             block: None,
             raced: false,
         }
+    }
+
+    fn seen_by_block(&self, state: &State) -> Option<(LocationId, Value)> {
+        let id = state.block?;
+        let place = state.graph.event(id).location;
+        Some((LocationId(place as u32), self.block_value(&state.graph, id)))
     }
 
     fn may_end_dead(&self, _state: &State) -> bool {

@@ -3,8 +3,11 @@
 
 use palisade_lang::{
     Address, BinaryOp, Instance, LocationId, Op, Order, PointId, Program, ProgramError,
-    RegisterExpr, RegisterId, Relation, RmwAction, Thread, Transition, Value,
+    RegisterExpr, RegisterId, Relation, RmwAction, StateAtom, Thread, Transition, Value,
 };
+use std::sync::OnceLock;
+
+use crate::waiting::live_registers;
 
 /// What one copy of a thread knows by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,6 +27,8 @@ pub struct Code<'p> {
     pub program: &'p Program,
     /// Its running copies. Everywhere in the machines a thread is an index into this list.
     pub instances: Vec<Instance>,
+    /// By code: see [`Code::live_registers`].
+    live: OnceLock<Vec<Vec<Vec<bool>>>>,
 }
 
 /// What an instruction asks of memory, its operands evaluated.
@@ -110,7 +115,29 @@ impl<'p> Code<'p> {
         Code {
             program,
             instances: program.instances(),
+            live: OnceLock::new(),
         }
+    }
+
+    /// By code, by control point, by register: whether its value is still read, or a `never` reads it.
+    pub fn live_registers(&self) -> &[Vec<Vec<bool>>] {
+        self.live.get_or_init(|| {
+            let threads = self.program.threads.iter().enumerate();
+            threads
+                .map(|(index, thread)| {
+                    let mut always = vec![false; thread.registers.len()];
+                    for never in &self.program.nevers {
+                        never.for_each_atom(&mut |atom| match atom {
+                            StateAtom::Register(copy, register) if copy.thread.index() == index => {
+                                always[register.index()] = true;
+                            }
+                            _ => {}
+                        });
+                    }
+                    live_registers(thread, &always)
+                })
+                .collect()
+        })
     }
 
     /// The code of a running copy.
@@ -351,25 +378,5 @@ pub(crate) fn locate<A>(
     address: &Address<A>,
     eval: &mut impl FnMut(&palisade_lang::Expr<A>) -> Result<Value, ProgramError>,
 ) -> Result<LocationId, ProgramError> {
-    match address {
-        Address::Direct(location) => Ok(*location),
-        Address::Element {
-            first,
-            length,
-            index,
-        } => {
-            let index = eval(index)?;
-            if (0..Value::from(*length)).contains(&index) {
-                Ok(LocationId(first.0 + index as u32))
-            } else {
-                Err(ProgramError::IndexOutOfRange(index, *length))
-            }
-        }
-        Address::Pointer(pointer) => {
-            let address = eval(pointer)?;
-            program
-                .location_at(address)
-                .ok_or(ProgramError::NoSuchLocation(address))
-        }
-    }
+    address.locate(program, eval)
 }

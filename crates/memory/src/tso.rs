@@ -1,4 +1,4 @@
-//! Total store order (paper 001, Table 1): every thread has an unbounded first-in first-out buffer for its stores.
+//! Total store order (Bouajjani et al. 2013, extended version, Table 1): every thread has an unbounded first-in first-out buffer for its stores.
 //!
 //! Beyond the table: `cas` (also one that fails), `fadd`, `xchg`, `bcas` and the beginning and end of `atomic` wait for the own buffer to be
 //! empty, and stores inside a block reach memory at once; while a thread is inside a block nobody else moves, which includes the others'
@@ -162,5 +162,125 @@ impl Machine for Tso<'_> {
             }
         }));
         steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! The rules one by one, each with the smallest program that shows it, beside what sequential consistency does.
+
+    use super::*;
+    use crate::{Sc, never_is_true};
+    use palisade_lang::{ParseOptions, Source};
+    use std::collections::HashSet;
+
+    /// Whether the state that the program's `never` describes is reached under SC, and under TSO.
+    fn reached(text: &str) -> (bool, bool) {
+        let source = Source::new("test.pal", text);
+        let parsed = palisade_lang::parse(&source, &ParseOptions::default());
+        let program = parsed.expect("a program").program;
+        (
+            some_state(&Sc::new(&program), &program, |state| &state.memory),
+            some_state(&Tso::new(&program), &program, |state| &state.memory),
+        )
+    }
+
+    fn some_state<M: Machine>(
+        machine: &M,
+        program: &Program,
+        memory: impl Fn(&M::State) -> &Vec<Value>,
+    ) -> bool {
+        let mut seen = HashSet::from([machine.initial()]);
+        let mut todo = vec![machine.initial()];
+        while let Some(state) = todo.pop() {
+            let locals = machine.locals(&state);
+            let mut nevers = program.nevers.iter();
+            if nevers.any(|n| never_is_true(machine.code(), n, locals, memory(&state), false)) {
+                return true;
+            }
+            for (_, next) in machine.steps(&state) {
+                if seen.insert(next.clone()) {
+                    todo.push(next);
+                }
+            }
+        }
+        false
+    }
+
+    const ONLY_TSO: (bool, bool) = (false, true);
+    const NEITHER: (bool, bool) = (false, false);
+    const BOTH: (bool, bool) = (true, true);
+
+    #[test]
+    fn a_load_overtakes_a_store_that_waits() {
+        let sb = "shared x, y; thread a { x = 1; let r = y; } thread b { y = 1; let r = x; }
+            never a@end && b@end && a.r == 0 && b.r == 0;";
+        assert_eq!(reached(sb), ONLY_TSO);
+    }
+
+    #[test]
+    fn a_fence_waits_for_the_buffer() {
+        let sb = "shared x, y; thread a { x = 1; fence; let r = y; } thread b { y = 1; fence; let r = x; }
+            never a@end && b@end && a.r == 0 && b.r == 0;";
+        assert_eq!(reached(sb), NEITHER);
+        // One is not enough.
+        let half =
+            "shared x, y; thread a { x = 1; fence; let r = y; } thread b { y = 1; let r = x; }
+            never a@end && b@end && a.r == 0 && b.r == 0;";
+        assert_eq!(reached(half), ONLY_TSO);
+    }
+
+    #[test]
+    fn a_read_modify_write_and_a_seqcst_store_wait_as_well() {
+        let exchanged =
+            "shared x, y; thread a { fadd(x, 1); let r = y; } thread b { fadd(y, 1); let r = x; }
+            never a@end && b@end && a.r == 0 && b.r == 0;";
+        assert_eq!(reached(exchanged), NEITHER);
+        let stored = "shared x, y; thread a { x.store(1, seqcst); let r = y; } thread b { y.store(1, seqcst); let r = x; }
+            never a@end && b@end && a.r == 0 && b.r == 0;";
+        assert_eq!(reached(stored), NEITHER);
+    }
+
+    #[test]
+    fn a_thread_reads_its_own_newest_store() {
+        let own = "shared x; thread a { x = 1; x = 2; let r = x; } never a@end && a.r != 2;";
+        assert_eq!(reached(own), NEITHER);
+        // … which the others do not see yet.
+        let early = "shared x, y; thread a { x = 1; let r = x; let s = y; } thread b { y = 1; let r = y; let s = x; }
+            never a@end && b@end && a.r == 1 && a.s == 0 && b.r == 1 && b.s == 0;";
+        assert_eq!(reached(early), ONLY_TSO);
+    }
+
+    #[test]
+    fn stores_come_out_in_the_order_they_went_in() {
+        let mp = "shared x, y; thread a { x = 1; y = 1; } thread b { let r = y; let s = x; }
+            never b@end && b.r == 1 && b.s == 0;";
+        assert_eq!(reached(mp), NEITHER);
+    }
+
+    #[test]
+    fn everybody_sees_stores_in_one_order() {
+        let iriw = "shared x, y; thread a { x = 1; } thread b { y = 1; }
+            thread c { let r = x; let s = y; } thread d { let r = y; let s = x; }
+            never c@end && d@end && c.r == 1 && c.s == 0 && d.r == 1 && d.s == 0;";
+        assert_eq!(reached(iriw), NEITHER);
+    }
+
+    #[test]
+    fn a_load_does_not_wait_for_a_later_store() {
+        let lb = "shared x, y; thread a { let r = x; y = 1; } thread b { let r = y; x = 1; }
+            never a.r == 1 && b.r == 1;";
+        assert_eq!(reached(lb), NEITHER);
+    }
+
+    #[test]
+    fn what_a_block_stores_is_there_at_once() {
+        let block = "shared x, y; thread a { atomic { x = 1; } let r = y; } thread b { atomic { y = 1; } let r = x; }
+            never a@end && b@end && a.r == 0 && b.r == 0;";
+        assert_eq!(reached(block), NEITHER);
+        let between =
+            "shared x; thread a { let r = x; x = r + 1; } thread b { let r = x; x = r + 1; }
+            never a@end && b@end && a.r == 0 && b.r == 0;";
+        assert_eq!(reached(between), BOTH);
     }
 }

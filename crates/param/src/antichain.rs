@@ -140,7 +140,7 @@ mod tests {
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
             let number = (*seed >> 33) as u32;
-            if number % 3 != 0 {
+            if !number.is_multiple_of(3) {
                 // Locals that share a bit of a glance are among them.
                 add(&mut copies, [0, 1, 64, 65, 130][number as usize % 5]);
             }

@@ -241,7 +241,7 @@ impl Backward {
             if !self.antichain.get(number).alive {
                 continue;
             }
-            if expanded % 64 == 0
+            if expanded.is_multiple_of(64)
                 && let Some(why) = stop(self.states, self.bytes)
             {
                 self.queue.push(Reverse((0, number)));

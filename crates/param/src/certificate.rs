@@ -4,7 +4,7 @@
 //! stands before the error can do no less.
 
 use std::io;
-use std::time::Instant;
+use web_time::Instant;
 
 use palisade_certificate::{Claim, Locations, Proof as Kind};
 use palisade_check::counted::{Asked, Count, MANY, System, with_system};

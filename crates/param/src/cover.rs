@@ -121,7 +121,7 @@ impl Cover {
             if !ideal.alive {
                 continue;
             }
-            if expanded % 64 == 0
+            if expanded.is_multiple_of(64)
                 && let Some(why) = stop(self.states, walk.bytes + steps.bytes())
             {
                 return End::Stopped(why);

@@ -26,7 +26,7 @@ mod steps;
 mod tests;
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 pub use backward::Proof;
 use backward::{Backward, End as BackwardEnd};
@@ -34,7 +34,8 @@ pub use certificate::{CERTIFIED, certificate};
 use cover::{Cover, End};
 use palisade_check::counted::{Asked, Count, MANY, System, with_system};
 use palisade_check::{
-    Answer, Control, Criterion, Model, Options, Progress, Refusal, Stats, Verdict,
+    Answer, Control, Criterion, Model, Options, Progress, Refusal, Stats, Verdict, WithCopies,
+    with_any_number_of_copies,
 };
 use palisade_lang::{Copies, Program};
 use steps::Steps;
@@ -90,7 +91,9 @@ pub fn check(
         copies: 0,
     };
     let verdict = match (options.model, options.criterion) {
-        (Model::Tso | Model::Ra, Criterion::Safe) => question.safe_if_robust()?,
+        (Model::Sc, _) => question.decide()?,
+        (_, Criterion::Safe) => question.safe_if_robust()?,
+        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Drf) => question.drf_if_robust()?,
         _ => question.decide()?,
     };
     let (verdict, witnesses) = match verdict {
@@ -99,6 +102,10 @@ pub fn check(
     };
     if verdict == Verdict::Holds {
         question.notes.push(for_every_number(program));
+    }
+    if options.disk.is_some() {
+        let note = "searches for every number of threads at once keep their states in memory: `--disk` is of use for fixed numbers only";
+        question.notes.push(note.to_owned());
     }
     for note in palisade_check::orders::notes(program, options.model) {
         if !question.notes.contains(&note) {
@@ -306,6 +313,50 @@ impl Question<'_> {
         Ok(answer)
     }
 
+    /// `drf` by happens-before: a robust program has no data race either.
+    fn drf_if_robust(&mut self) -> Result<Found, Refusal> {
+        let robust = self.ask(self.options.model, Criterion::Robust)?;
+        let why = match robust.verdict {
+            Verdict::Holds => return Ok(Found::Nothing(Verdict::Holds)),
+            Verdict::Violated => {
+                "the program is not robust, and then only given numbers of copies can be checked"
+                    .to_owned()
+            }
+            Verdict::Unknown(why) => why,
+        };
+        if let Some(found) = self.up_to(MOST_COPIES)? {
+            return Ok(found);
+        }
+        Ok(Found::Nothing(Verdict::Unknown(self.not_all(&why))))
+    }
+
+    /// `safe` under TSO for all numbers of copies, backwards with load buffers; an error where it is not known, and why.
+    fn with_load_buffers(&mut self) -> Result<Result<Found, String>, Refusal> {
+        let mut limits = self.limits();
+        let mut seen = 0;
+        let end = with_any_number_of_copies(self.program, self.options, &mut |states, bytes| {
+            seen = states;
+            limits.stop(states, bytes)
+        });
+        self.stats.states += seen;
+        Ok(match end {
+            WithCopies::Safe(minimal) => {
+                self.notes.push(format!(
+                    "not robust; going backward from what must not be, {minimal} minimal configurations with load buffers lead there, and no number of copies begins in one of them"
+                ));
+                Ok(Found::Nothing(Verdict::Holds))
+            }
+            WithCopies::Unsafe(copies) => match self.up_to(copies)? {
+                Some(found) => Ok(found),
+                None => Err("the searches disagree, which is a mistake of this program".to_owned()),
+            },
+            WithCopies::OnlyInstances(why) => Err(why),
+            WithCopies::Stopped(why) => {
+                Err(format!("{why} while all numbers of copies were asked for"))
+            }
+        })
+    }
+
     /// `safe` under a weak model: what is robust does there what it does under SC.
     fn safe_if_robust(&mut self) -> Result<Found, Refusal> {
         let model = self.options.model;
@@ -314,7 +365,7 @@ impl Question<'_> {
         if let Some(copies) = under_sc.witnesses.first().and_then(|w| w.copies) {
             // So many copies are enough here, too; under TSO, fewer may be.
             most = copies;
-            if model == Model::Ra {
+            if model != Model::Tso {
                 self.copies = copies - 1;
             }
         } else if model == Model::Tso
@@ -331,6 +382,12 @@ impl Question<'_> {
                         model.name().to_uppercase()
                     ));
                     return Ok(Found::Nothing(Verdict::Holds));
+                }
+                (Verdict::Violated, _) if model == Model::Tso => {
+                    match self.with_load_buffers()? {
+                        Ok(found) => return Ok(found),
+                        Err(why) => why,
+                    }
                 }
                 (Verdict::Violated, _) => {
                     "the program is not robust, and then only given numbers of copies can be checked"

@@ -10,13 +10,14 @@ use palisade_lang::Program;
 use palisade_param::{Engine, Proved, prove};
 use palisade_testkit::{Shape, program, random_sketch, shrink::shrink};
 
-const QUESTIONS: [(Model, Criterion); 6] = [
+const QUESTIONS: [(Model, Criterion); 7] = [
     (Model::Sc, Criterion::Safe),
     (Model::Sc, Criterion::Drf),
     (Model::Tso, Criterion::Trf),
     (Model::Tso, Criterion::Robust),
     (Model::Tso, Criterion::Persistent),
     (Model::Ra, Criterion::Robust),
+    (Model::C20, Criterion::Robust),
 ];
 
 /// So many copies are checked as an ordinary program.
@@ -51,9 +52,9 @@ impl<'p> Instances<'p> {
         }
     }
 
-    /// Whether so many copies violate the criterion; `None` where it takes too long.
+    /// Whether so many copies violate the criterion; `None` where it takes too long, or they are too many to try.
     fn violated_by(&self, copies: u32) -> Option<bool> {
-        *self.violated[copies as usize].get_or_init(|| {
+        *self.violated.get(copies as usize)?.get_or_init(|| {
             let options = Options {
                 timeout: Some(PATIENCE),
                 ..Options::new(self.model, self.criterion)
@@ -181,9 +182,11 @@ fn compare(seeds: std::ops::Range<u64>) -> [Seen; QUESTIONS.len()] {
                 while let Some(seed) = seeds.clone().nth(next.fetch_add(1, Ordering::Relaxed)) {
                     let sketch = random_sketch(seed, &Shape::PARAMETERISED);
                     let for_ra = random_sketch(seed, &Shape::PARAMETERISED_RA);
+                    let for_c20 = random_sketch(seed, &Shape::PARAMETERISED_C20);
                     for ((model, criterion), seen) in QUESTIONS.into_iter().zip(&seen) {
                         let sketch = match model {
                             Model::Ra => &for_ra,
+                            Model::C20 => &for_c20,
                             _ => &sketch,
                         };
                         let program = program(&sketch.to_string());

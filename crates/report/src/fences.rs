@@ -77,6 +77,7 @@ pub(crate) fn render(report: &FileReport, findings: &FenceFindings, look: Look) 
     let criterion = match report.question {
         Question::Fence(criterion)
         | Question::Check(criterion)
+        | Question::Orders(criterion)
         | Question::CheckModels(criterion) => criterion,
         Question::CheckAll | Question::Reach => Criterion::Robust,
     };
@@ -291,7 +292,7 @@ pub(crate) fn unified(old: &str, new: &str) -> String {
 }
 
 /// The same, coloured.
-fn difference(old: &str, new: &str, look: Look) -> String {
+pub fn difference(old: &str, new: &str, look: Look) -> String {
     let diff = unified(old, new);
     let lines: Vec<String> = diff
         .lines()

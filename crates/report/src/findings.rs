@@ -1,10 +1,10 @@
 //! What there is to be said about places of a FILE, for formats that attach it there.
 
 use crate::columns::{effect, statement};
-use crate::outcome::{Failure, FenceFindings, FileReport, Findings, Question};
-use crate::{cycle, fences, words};
+use crate::outcome::{Failure, FenceFindings, FileReport, Findings, OrderFindings, Question};
+use crate::{cycle, fences, orders, words};
 use palisade_check::{Answer, Refusal, Verdict};
-use palisade_fence::FenceResult;
+use palisade_fence::{FenceResult, OrdersResult};
 use palisade_lang::{LineColumn, Program, Severity, Source, Span};
 use palisade_memory::{Criterion, Event, Model, Witness};
 
@@ -52,6 +52,8 @@ pub(crate) enum Rule {
     Criterion(Model, Criterion),
     /// A criterion holds with these fences.
     Fences(Model, Criterion),
+    /// A criterion holds with these orders.
+    Orders(Model, Criterion),
     /// The text must be a program.
     Text,
     /// The question must find an answer.
@@ -79,6 +81,9 @@ impl Rule {
             Rule::Fences(model, criterion) => {
                 format!("{}/{}/fence", model.name(), criterion.name())
             }
+            Rule::Orders(model, criterion) => {
+                format!("{}/{}/orders", model.name(), criterion.name())
+            }
             Rule::Text => "program-text".to_owned(),
             Rule::Answer => "answer".to_owned(),
         }
@@ -90,6 +95,9 @@ impl Rule {
             Rule::Criterion(model, criterion) => words::violated(model, criterion),
             Rule::Fences(model, criterion) => {
                 format!("fences that make it {}", words::holds(model, criterion))
+            }
+            Rule::Orders(model, criterion) => {
+                format!("orders that make it {}", words::holds(model, criterion))
             }
             Rule::Text => "not a program".to_owned(),
             Rule::Answer => "no answer".to_owned(),
@@ -105,6 +113,7 @@ pub(crate) fn findings(report: &FileReport) -> Vec<Finding<'_>> {
             of_answer(report, report.model, criterion(report.question), answer)
         }
         Ok(Findings::Fences(found)) => of_fences(report, criterion(report.question), found),
+        Ok(Findings::Orders(found)) => of_orders(report, criterion(report.question), found),
         Ok(Findings::Models(answers)) => answers
             .iter()
             .filter_map(|(model, answer)| Some((*model, answer.as_ref().ok()?)))
@@ -126,7 +135,8 @@ fn criterion(question: Question) -> Criterion {
     match question {
         Question::Check(criterion)
         | Question::CheckModels(criterion)
-        | Question::Fence(criterion) => criterion,
+        | Question::Fence(criterion)
+        | Question::Orders(criterion) => criterion,
         Question::Reach | Question::CheckAll => Criterion::Safe,
     }
 }
@@ -261,6 +271,47 @@ fn of_fences<'a>(
             let why = format!("with all of them, at a cost of {}, it is {goal}", set.cost);
             let places = fences::places(program, &set.repairs).into_iter();
             places.map(|place| note(place, why.clone())).collect()
+        }
+    }
+}
+
+fn of_orders<'a>(
+    report: &'a FileReport,
+    criterion: Criterion,
+    found: &'a OrderFindings,
+) -> Vec<Finding<'a>> {
+    let goal = words::holds(report.model, criterion);
+    match &found.orders.result {
+        OrdersResult::None => {
+            let rule = Rule::Criterion(report.model, criterion);
+            let what = format!("no orders make it {goal}");
+            match &found.orders.witness {
+                Some(witness) => vec![violation(report, rule, what, witness)],
+                None => vec![no_answer(Level::Error, BEGINNING, what)],
+            }
+        }
+        OrdersResult::Unknown { reason, .. } => {
+            let text = format!("the cheapest orders that make it {goal} are not found: {reason}");
+            vec![no_answer(Level::Warning, BEGINNING, text)]
+        }
+        OrdersResult::Optimal(best) => {
+            let Some(program) = &report.program else {
+                return Vec::new();
+            };
+            let why = format!(
+                "with all of these, at a cost of {}, it is {goal}",
+                best.cost
+            );
+            let places = orders::places(program, best).into_iter();
+            places
+                .map(|(place, text)| Finding {
+                    rule: Rule::Orders(report.model, criterion),
+                    level: Level::Note,
+                    place,
+                    message: format!("{text} ({why})"),
+                    run: None,
+                })
+                .collect()
         }
     }
 }

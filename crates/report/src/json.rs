@@ -1,10 +1,11 @@
 //! JSON: one object per line, one line per FILE, with the fixed fields.
 
 use crate::fences::{self, FenceLine};
-use crate::outcome::{Failure, FenceFindings, FileReport, Findings, Question};
+use crate::orders::{self, ChangeLine, NeededLine};
+use crate::outcome::{Failure, FenceFindings, FileReport, Findings, OrderFindings, Question};
 use crate::words;
 use palisade_check::{Answer, Harm, Refusal, Stats, Verdict};
-use palisade_fence::{FenceResult, RepairSet};
+use palisade_fence::{Assignment, FenceResult, OrdersResult, RepairSet};
 use palisade_lang::{Diagnostic, Severity, Source};
 use palisade_memory::Witness;
 use serde::Serialize;
@@ -30,6 +31,8 @@ struct Line<'a> {
     iterations: Option<u64>,
     #[serde(flatten)]
     fences: Option<FenceFields<'a>>,
+    #[serde(flatten)]
+    orders: Option<OrderFields<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     witness: Option<&'a Witness>,
     /// All of them, where `--all` found several; the first is `witness`.
@@ -63,6 +66,25 @@ struct FenceFields<'a> {
     sets: Option<Vec<SetFields<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sets_complete: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    written: bool,
+}
+
+/// What `orders` adds. A `null` says that no orders help, or that none are known.
+#[derive(Serialize)]
+struct OrderFields<'a> {
+    changes: Option<Vec<ChangeLine>>,
+    cost: Option<u64>,
+    optimal: bool,
+    /// Where that is not known: no orders that are enough cost less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<u64>,
+    /// What the orders of the text cost, and whether the criterion holds with them; `null` where that is not known.
+    cost_before: u64,
+    held_before: Option<bool>,
+    /// With `--explain`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    needed: Vec<NeededLine<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     written: bool,
 }
@@ -123,7 +145,8 @@ pub fn line(report: &FileReport) -> String {
         criterion: match report.question {
             Question::Check(criterion)
             | Question::CheckModels(criterion)
-            | Question::Fence(criterion) => criterion.name(),
+            | Question::Fence(criterion)
+            | Question::Orders(criterion) => criterion.name(),
             Question::CheckAll => "all",
             Question::Reach => "safe",
         },
@@ -153,6 +176,7 @@ pub fn line(report: &FileReport) -> String {
                 (report.question == Question::Reach).then_some(answer.stats.iterations.max(1));
         }
         Ok(Findings::Fences(found)) => fill_fences(&mut line, report, found),
+        Ok(Findings::Orders(found)) => fill_orders(&mut line, report, found),
         Ok(Findings::All(answers)) => {
             let answers = answers.iter().map(|(c, answer)| (c.name(), answer));
             line.criteria = Some(fill_several(&mut line, report, answers));
@@ -262,6 +286,49 @@ fn fill_fences<'a>(line: &mut Line<'a>, report: &'a FileReport, findings: &'a Fe
         fields.sets_complete = Some(all.complete.is_ok());
     }
     line.fences = Some(fields);
+    line.witness = found.witness.as_ref();
+    line.notes = (!found.notes.is_empty()).then_some(&found.notes);
+    line.stats = Some(StatsFields::new(&found.stats));
+}
+
+fn fill_orders<'a>(line: &mut Line<'a>, report: &'a FileReport, findings: &'a OrderFindings) {
+    let found = &findings.orders;
+    let changes = |assignment: &Assignment| {
+        let program = report.program.as_ref();
+        program.map(|program| orders::lines(program, assignment))
+    };
+    let program = report.program.as_ref();
+    let mut fields = OrderFields {
+        changes: None,
+        cost: None,
+        optimal: false,
+        bound: None,
+        cost_before: found.written.1,
+        held_before: found.written.0,
+        needed: program.map_or_else(Vec::new, |p| orders::needed_lines(p, &found.needed)),
+        written: findings.written,
+    };
+    match &found.result {
+        OrdersResult::Optimal(best) => {
+            line.verdict = "holds";
+            fields.cost = Some(best.cost);
+            fields.optimal = true;
+            fields.changes = changes(best);
+        }
+        OrdersResult::None => line.verdict = "violated",
+        OrdersResult::Unknown {
+            reason,
+            lower_bound,
+            confirmed,
+        } => {
+            line.verdict = "unknown";
+            line.reason = Some(reason.clone());
+            fields.bound = Some(*lower_bound);
+            fields.cost = confirmed.as_ref().map(|best| best.cost);
+            fields.changes = confirmed.as_ref().and_then(changes);
+        }
+    }
+    line.orders = Some(fields);
     line.witness = found.witness.as_ref();
     line.notes = (!found.notes.is_empty()).then_some(&found.notes);
     line.stats = Some(StatsFields::new(&found.stats));

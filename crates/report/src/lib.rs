@@ -31,6 +31,7 @@ mod findings;
 pub mod github;
 pub mod json;
 mod look;
+mod orders;
 mod outcome;
 pub mod page;
 pub mod picture;
@@ -40,8 +41,9 @@ pub mod shape;
 pub mod text;
 pub mod words;
 
+pub use fences::difference;
 pub use look::Look;
-pub use outcome::{Failure, FenceFindings, FileReport, Findings, Question, Status};
+pub use outcome::{Failure, FenceFindings, FileReport, Findings, OrderFindings, Question, Status};
 pub use palisade_check::{Answer, Refusal, Stats, Verdict};
 pub use palisade_fence::{Costs, FenceResult, Fences};
 pub use palisade_memory::{Criterion, Model, Witness};

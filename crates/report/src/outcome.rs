@@ -1,7 +1,7 @@
 //! What was asked about one FILE, and what came out.
 
 use palisade_check::{Answer, Refusal, Verdict};
-use palisade_fence::{Candidate, FenceResult, Fences};
+use palisade_fence::{Candidate, FenceResult, Fences, Orders, OrdersResult};
 use palisade_lang::{Diagnostic, Program, Source};
 use palisade_memory::{Criterion, Model};
 
@@ -33,6 +33,8 @@ pub enum Question {
     Reach,
     /// Which fences make the criterion hold?
     Fence(Criterion),
+    /// Which orders make the criterion hold?
+    Orders(Criterion),
 }
 
 /// What came out where the question could be asked.
@@ -46,6 +48,27 @@ pub enum Findings {
     Models(Vec<(Model, Result<Answer, Refusal>)>),
     /// The cheapest fences.
     Fences(Box<FenceFindings>),
+    /// The cheapest orders.
+    Orders(Box<OrderFindings>),
+}
+
+impl Findings {
+    /// Does something with the notes of every answer.
+    pub fn each_notes(&mut self, mut change: impl FnMut(&mut Vec<String>)) {
+        match self {
+            Findings::One(answer) => change(&mut answer.notes),
+            Findings::All(answers) => {
+                let answers = answers.iter_mut().flat_map(|(_, answer)| answer);
+                answers.for_each(|answer| change(&mut answer.notes));
+            }
+            Findings::Models(answers) => {
+                let answers = answers.iter_mut().flat_map(|(_, answer)| answer);
+                answers.for_each(|answer| change(&mut answer.notes));
+            }
+            Findings::Fences(found) => change(&mut found.fences.notes),
+            Findings::Orders(found) => change(&mut found.orders.notes),
+        }
+    }
 }
 
 /// What came out of the search for fences.
@@ -55,6 +78,19 @@ pub struct FenceFindings {
     pub fences: Fences,
     /// Where it was asked which of the program's own fences can go: all of them, also those that must go (at no cost).
     pub existing: Option<Vec<Candidate>>,
+    /// The program's text with them; why it cannot be written where it cannot. `None` where nothing is to be changed.
+    pub text: Option<Result<String, String>>,
+    /// Whether the text was written back.
+    pub written: bool,
+}
+
+/// What came out of the search for orders.
+#[derive(Debug)]
+pub struct OrderFindings {
+    /// The orders.
+    pub orders: Orders,
+    /// What the costs are called.
+    pub cost: String,
     /// The program's text with them; why it cannot be written where it cannot. `None` where nothing is to be changed.
     pub text: Option<Result<String, String>>,
     /// Whether the text was written back.
@@ -115,6 +151,11 @@ impl FileReport {
                 FenceResult::Optimal(_) => Status::Holds,
                 FenceResult::None => Status::Violated,
                 FenceResult::Unknown { .. } => Status::Unknown,
+            },
+            Ok(Findings::Orders(found)) => match found.orders.result {
+                OrdersResult::Optimal(_) => Status::Holds,
+                OrdersResult::None => Status::Violated,
+                OrdersResult::Unknown { .. } => Status::Unknown,
             },
             // A model that does not know what is in the program says nothing about it, unless all do.
             Ok(Findings::Models(answers)) => {

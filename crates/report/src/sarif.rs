@@ -77,6 +77,11 @@ fn described(rule: Rule) -> Value {
             format!("Fences make the program {}", words::holds(model, criterion)),
             "These fences are enough, and no cheaper set is.",
         ),
+        Rule::Orders(model, criterion) => (
+            "orders",
+            format!("Orders make the program {}", words::holds(model, criterion)),
+            "These orders are enough, and no cheaper ones are.",
+        ),
         Rule::Text | Rule::Answer => (
             "program-text",
             "The text is a program".to_owned(),
@@ -90,7 +95,7 @@ fn described(rule: Rule) -> Value {
         "fullDescription": { "text": format!("{must}. {help}") },
         "help": { "text": help },
         "defaultConfiguration": {
-            "level": if matches!(rule, Rule::Fences(..)) { "note" } else { "error" },
+            "level": if matches!(rule, Rule::Fences(..) | Rule::Orders(..)) { "note" } else { "error" },
         },
         "properties": { "tags": ["concurrency", "memory-model"], "precision": "very-high" },
     })

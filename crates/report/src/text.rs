@@ -2,7 +2,7 @@
 
 use crate::look::{Look, Tone, pad, wrap};
 use crate::outcome::{Failure, FileReport, Findings, Question, Status};
-use crate::{columns, cycle, diagnostics, fences, words};
+use crate::{columns, cycle, diagnostics, fences, orders, words};
 use palisade_check::{Answer, Refusal, Stats, Verdict};
 use palisade_lang::{Diagnostic, Language, Program, Source, Span};
 use palisade_memory::{Criterion, Model, Witness};
@@ -13,6 +13,13 @@ pub fn render(report: &FileReport, look: Look) -> String {
         Err(failure) => render_failure(report, failure, look),
         Ok(Findings::One(answer)) => render_answer(report, answer, look),
         Ok(Findings::Fences(found)) => fences::render(report, found, look),
+        Ok(Findings::Orders(found)) => {
+            let criterion = match report.question {
+                Question::Orders(criterion) => criterion,
+                _ => Criterion::Robust,
+            };
+            orders::render(report, criterion, found, look)
+        }
         Ok(Findings::All(answers)) => {
             let title = format!("under {}", words::model(report.model));
             let rows = answers.iter().map(|(criterion, answer)| Row {
@@ -72,6 +79,10 @@ pub fn summary(question: Question, statuses: &[Status], look: Look) -> String {
         Question::Check(_) | Question::CheckAll | Question::CheckModels(_) => ("hold", "violated"),
         Question::Reach => ("unreachable", "reachable"),
         Question::Fence(_) => ("hold with fences", "cannot be fenced"),
+        Question::Orders(_) => (
+            "hold with the cheapest orders",
+            "cannot be mended by orders",
+        ),
     };
     let mut parts = Vec::new();
     for (status, tone, what) in [
@@ -219,7 +230,7 @@ fn answer_headline(report: &FileReport, answer: &Answer, look: Look) -> String {
             words::reach_verdict(&answer.verdict),
             reached(report, &answer.verdict),
         ),
-        Question::Check(criterion) | Question::Fence(criterion) => {
+        Question::Check(criterion) | Question::Fence(criterion) | Question::Orders(criterion) => {
             (sign, judged(model, criterion, &answer.verdict))
         }
         Question::CheckAll | Question::CheckModels(_) => (sign, String::new()),

@@ -14,6 +14,17 @@ pub fn model(model: Model) -> &'static str {
     }
 }
 
+/// The model's name at the top of a column, with what it is the model of.
+pub fn model_with_use(model: Model) -> &'static str {
+    match model {
+        Model::Sc => "sequential consistency",
+        Model::Tso => "TSO (x86)",
+        Model::Ra => "release/acquire",
+        Model::C20 => "C++20 (C, C++, Rust)",
+        Model::Rc11 => "RC11",
+    }
+}
+
 /// What a program is for which the criterion holds.
 pub fn holds(model: Model, criterion: Criterion) -> String {
     let name = self::model(model);
@@ -128,7 +139,7 @@ pub fn number(value: u64) -> String {
     let digits = value.to_string();
     let mut result = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             result.push(',');
         }
         result.push(digit);

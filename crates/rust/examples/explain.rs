@@ -15,6 +15,9 @@ fn main() {
                     automaton.thread, automaton.points
                 );
                 for edge in &automaton.edges {
+                    if std::env::var_os("EDGES").is_some() {
+                        println!("  {} -> {}: {:?}", edge.from, edge.to, edge.instruction);
+                    }
                     if let Instruction::Fail(message) = &edge.instruction {
                         let place = edge.spans.iter().find(|s| !s.file.is_empty());
                         println!("  may fail: {message} {place:?}");

@@ -52,22 +52,40 @@ pub fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, CompileError> 
     let mut command = Command::new(&compiler.rustc);
     command
         .args(["--emit=mir", "-Zmir-include-spans=on", "-Zmir-opt-level=0"])
-        .args([
-            "-Cdebug-assertions=off",
-            "-Ztrim-diagnostic-paths=no",
-            "--cap-lints=allow",
-        ])
-        .args([
-            "--edition",
-            &compiler.edition,
-            "--error-format=short",
-            "--crate-name=palisade_input",
-        ])
+        .args(["-Cdebug-assertions=off", "-Ztrim-diagnostic-paths=no"])
+        .args(["--edition", &compiler.edition])
+        .arg("--crate-name=palisade_input")
         .args(if compiler.test { &["--test"][..] } else { &[] })
         .args(&compiler.arguments)
         .arg("-o")
         .arg(&output)
-        .arg(path)
+        .arg(path);
+    run(command, compiler)?;
+    std::fs::read_to_string(&output).map_err(|e| CompileError::Scratch(e.to_string()))
+}
+
+/// Compiles a crate that others name, as far as they need it to be compiled themselves.
+pub fn library(
+    path: &Path,
+    output: &Path,
+    name: &str,
+    compiler: &Compiler,
+) -> Result<(), CompileError> {
+    let mut command = Command::new(&compiler.rustc);
+    command
+        .args(["--emit=metadata", "--crate-type=lib", "--edition=2021"])
+        .arg("-Zalways-encode-mir")
+        .args(["--crate-name", name])
+        .arg("-o")
+        .arg(output)
+        .arg(path);
+    run(command, compiler)
+}
+
+/// Runs the compiler within its limits.
+fn run(mut command: Command, compiler: &Compiler) -> Result<(), CompileError> {
+    command
+        .args(["--cap-lints=allow", "--error-format=short"])
         // The flags that start with `-Z` are not stable; the text that they give is what we read.
         .env("RUSTC_BOOTSTRAP", "1")
         .env_remove("RUSTFLAGS")
@@ -100,10 +118,10 @@ pub fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, CompileError> 
         }
     };
     let said = reader.join().unwrap_or_default();
-    if !status.success() {
-        return Err(CompileError::Refused(said));
+    match status.success() {
+        true => Ok(()),
+        false => Err(CompileError::Refused(said)),
     }
-    std::fs::read_to_string(&output).map_err(|e| CompileError::Scratch(e.to_string()))
 }
 
 /// The compiler's version, as it gives it.

@@ -3,7 +3,7 @@
 
 use crate::mir::{Body, Ty, Unit, parse_type_text};
 use proc_macro2::LineColumn;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use syn::spanned::Spanned;
@@ -53,8 +53,12 @@ pub struct Index {
     pub by_path: FxHashMap<String, usize>,
     /// All impls.
     pub impls: Vec<Impl>,
-    /// Closures' bodies by their places.
+    /// Closures' bodies by their places, and by the function that they are in and their places: a macro makes several closures at one place.
     pub closures: FxHashMap<Rc<str>, usize>,
+    /// Places of several closures; with the function, where even that is not enough.
+    pub ambiguous: FxHashSet<Rc<str>>,
+    /// Paths of several bodies.
+    pub twice: FxHashSet<String>,
     /// The variants of enums, by path.
     pub enums: FxHashMap<String, Vec<Variant>>,
     /// The names of structs' fields, and of the fields of variants (`Enum::Variant`).
@@ -87,6 +91,7 @@ impl Index {
                 .insert(Rc::from(format!("{prefix}{alloc}")), path);
         }
         self.constants.extend(unit.constants);
+        self.twice.extend(unit.twice);
         for body in unit.bodies {
             self.add_body(body);
         }
@@ -108,7 +113,12 @@ impl Index {
                 ty = inner;
             }
             if let Ty::Closure(place, _) = ty {
-                self.closures.insert(place.clone(), number);
+                let parent = body.path.rsplit_once("::").map_or("", |(front, _)| front);
+                for key in [place.clone(), closure_in(parent, place)] {
+                    if self.closures.insert(key.clone(), number).is_some() {
+                        self.ambiguous.insert(key);
+                    }
+                }
             }
         }
         self.by_path.insert(body.path.clone(), number);
@@ -153,8 +163,12 @@ impl Index {
             text,
             module: module.to_owned(),
             modules: Vec::new(),
+            trouble: Vec::new(),
         };
         reader.visit_file(&file);
+        if let Some(trouble) = reader.trouble.pop() {
+            return Err(unreadable(trouble));
+        }
         let modules = reader.modules;
         if depth > 20 {
             return Err(unreadable("modules nest too deeply".to_owned()));
@@ -182,6 +196,11 @@ impl Index {
         }
         Ok(())
     }
+}
+
+/// How a closure is called by its function and its place.
+pub fn closure_in(function: &str, place: &str) -> Rc<str> {
+    Rc::from(format!("{place}@{function}"))
 }
 
 /// The segments of a path, where `<impl at a.rs:1:1: 1:9>` is one.
@@ -217,6 +236,8 @@ struct Reader<'a> {
     module: String,
     /// Modules in files of their own, with the path that an attribute gives.
     modules: Vec<(String, Option<String>)>,
+    /// What cannot be read.
+    trouble: Vec<String>,
 }
 
 fn generics_of(generics: &syn::Generics) -> Vec<Rc<str>> {
@@ -226,6 +247,32 @@ fn generics_of(generics: &syn::Generics) -> Vec<Rc<str>> {
         syn::GenericParam::Lifetime(_) => None,
     });
     names.map(|name| Rc::from(name.as_str())).collect()
+}
+
+/// The value of a simple expression of numbers.
+fn number_of(expr: &syn::Expr) -> Option<i128> {
+    match expr {
+        syn::Expr::Lit(lit) => match &lit.lit {
+            syn::Lit::Int(int) => int.base10_parse().ok(),
+            syn::Lit::Byte(byte) => Some(i128::from(byte.value())),
+            _ => None,
+        },
+        syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => {
+            number_of(&unary.expr)?.checked_neg()
+        }
+        syn::Expr::Paren(inner) => number_of(&inner.expr),
+        syn::Expr::Binary(binary) => {
+            let (left, right) = (number_of(&binary.left)?, number_of(&binary.right)?);
+            match binary.op {
+                syn::BinOp::Shl(_) if (0..64).contains(&right) => Some(left << right),
+                syn::BinOp::BitOr(_) => Some(left | right),
+                syn::BinOp::Add(_) => left.checked_add(right),
+                syn::BinOp::Sub(_) => left.checked_sub(right),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
 
 impl Reader<'_> {
@@ -335,8 +382,15 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let mut variants = Vec::new();
         for variant in &item.variants {
             if let Some((_, expr)) = &variant.discriminant {
-                let text = self.text_of(expr).replace('_', "");
-                next = text.parse().unwrap_or(next);
+                match number_of(expr) {
+                    Some(number) => next = number,
+                    None => self.trouble.push(format!(
+                        "{}:{}: the number of the variant {} is computed; write it as a number",
+                        expr.span().start().line,
+                        expr.span().start().column + 1,
+                        variant.ident
+                    )),
+                }
             }
             let ident = variant.ident.to_string();
             self.add_fields(self.path_to(&format!("{name}::{ident}")), &variant.fields);

@@ -10,6 +10,7 @@ pub mod mir;
 mod models;
 pub mod program;
 pub mod run;
+mod together;
 
 use compile::{CompileError, Compiler};
 use index::Index;
@@ -17,6 +18,7 @@ use palisade_lang::{Diagnostic, Program, Source, Span};
 use program::Places;
 use run::build::Execution;
 use std::path::Path;
+pub use together::together;
 
 /// What the caller wants of a file.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +50,6 @@ pub struct Loaded {
 /// Reads the Rust file `path`, whose text is `source`.
 pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, NotLoaded> {
     let mut programs = Vec::new();
-    let mut frees = false;
     let places = |whole: &Source, names: &[String], name: &str, execution: &Execution<'_>| {
         let places = Places::new(whole, names);
         program::program(execution, whole, &places, name)
@@ -58,17 +59,12 @@ pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, N
         source,
         options,
         &mut |whole, names, name, execution| {
-            frees |= !execution.machine.know.freed.is_empty();
             programs.push((name.to_owned(), places(whole, names, name, execution)));
         },
     )?;
-    let warning = Diagnostic::warning(
-        Span::default(),
-        "memory that threads share is not used again after it is freed: what goes wrong only where an address comes back is not looked for",
-    );
     Ok(Loaded {
         programs,
-        warnings: frees.then_some(warning).into_iter().collect(),
+        warnings: Vec::new(),
     })
 }
 
@@ -100,7 +96,10 @@ fn each_root(
     let test = !has_main(text) || options.test.is_some();
     let mut compiler = options.compiler.clone();
     compiler.test = test;
-    let unit = unit_of(path, &compiler, "").map_err(not)?;
+    let (arguments, _crates) = models::crates(text, &compiler).map_err(not)?;
+    compiler.arguments.extend(arguments);
+    let mir = mir_of(path, &compiler).map_err(not)?;
+    let unit = parsed(&mir, &compiler, "").map_err(not)?;
     let mut index = Index::default();
     models::add(&mut index, &options.compiler).map_err(not)?;
     index.add(path, text, unit, "").map_err(|e| {
@@ -194,14 +193,12 @@ fn roots(
     Ok(tests)
 }
 
-pub(crate) fn unit_of(
-    path: &Path,
-    compiler: &Compiler,
-    prefix: &str,
-) -> Result<mir::Unit, Vec<Diagnostic>> {
-    let error =
-        |message: String, help: &str| vec![Diagnostic::error(Span::default(), message).help(help)];
-    let text = compile::mir_of(path, compiler).map_err(|e| match e {
+fn error(message: String, help: &str) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Span::default(), message).help(help)]
+}
+
+pub(crate) fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, Vec<Diagnostic>> {
+    compile::mir_of(path, compiler).map_err(|e| match e {
         CompileError::Absent(why) => error(
             format!("the Rust compiler cannot be run: {why}"),
             "install Rust, or say with RUSTC where the compiler is",
@@ -221,8 +218,15 @@ pub(crate) fn unit_of(
             format!("no scratch directory can be used: {why}"),
             "set TMPDIR to one",
         ),
-    })?;
-    mir::parse(&text, prefix).map_err(|unknown| {
+    })
+}
+
+pub(crate) fn parsed(
+    text: &str,
+    compiler: &Compiler,
+    prefix: &str,
+) -> Result<mir::Unit, Vec<Diagnostic>> {
+    mir::parse(text, prefix).map_err(|unknown| {
         let version = compile::version(compiler).unwrap_or_default();
         error(
             format!("the compiler ({version}) writes something that is not known here: {unknown}"),

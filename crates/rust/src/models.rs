@@ -3,12 +3,25 @@
 use crate::compile::Compiler;
 use crate::index::Index;
 use palisade_lang::{Diagnostic, Span};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The models, but for the atomic types.
-const MODELS: &str = include_str!("models/std.rs");
+const MODELS: [&str; 4] = [
+    include_str!("models/std.rs"),
+    include_str!("models/collections.rs"),
+    include_str!("models/sync.rs"),
+    include_str!("models/thread.rs"),
+];
 /// One atomic integer type: `ATOMIC` is its name and `NUMBER` what it holds.
 const INTEGER: &str = include_str!("models/atomic_integer.rs");
+
+/// Crates whose names the compiler needs where a file uses them and does not say where they are.
+const CRATES: [(&str, &str); 3] = [
+    ("loom", include_str!("models/loom.rs")),
+    ("shuttle", include_str!("models/shuttle.rs")),
+    ("atomic_wait", include_str!("models/atomic_wait.rs")),
+];
 
 /// How the file of the models is called.
 pub const FILE: &str = "palisade_models.rs";
@@ -35,22 +48,30 @@ pub fn text() -> String {
     ] {
         atomics.push_str(&INTEGER.replace("ATOMIC", atomic).replace("NUMBER", number));
     }
-    MODELS.replace("// ATOMIC INTEGERS", &atomics)
+    MODELS.join("\n").replace("// ATOMIC INTEGERS", &atomics)
 }
 
 /// Adds the models to what is known.
 pub fn add(index: &mut Index, compiler: &Compiler) -> Result<(), Vec<Diagnostic>> {
-    let broken = |why: String| {
-        vec![Diagnostic::error(
-            Span::default(),
-            format!("the models of the standard library cannot be used: {why}"),
-        )]
-    };
+    let text = text();
+    let mir = mir(&text, compiler)?;
+    let unit = crate::parsed(&mir, compiler, "std::")?;
+    index
+        .add(Path::new(FILE), &text, unit, "std::")
+        .map_err(|e| broken(format!("{}: {}", e.file.display(), e.message)))
+}
+
+/// The MIR of the models, which each compiler is asked for once.
+fn mir(text: &str, compiler: &Compiler) -> Result<Arc<str>, Vec<Diagnostic>> {
+    static KNOWN: Mutex<Vec<(PathBuf, Arc<str>)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, mir)) = known.iter().find(|(rustc, _)| *rustc == compiler.rustc) {
+        return Ok(mir.clone());
+    }
     let scratch = tempfile::tempdir().map_err(|e| broken(e.to_string()))?;
     let path = scratch.path().join(FILE);
-    let text = text();
-    std::fs::write(&path, &text).map_err(|e| broken(e.to_string()))?;
-    let compiler = Compiler {
+    std::fs::write(&path, text).map_err(|e| broken(e.to_string()))?;
+    let own = Compiler {
         test: false,
         edition: "2021".to_owned(),
         arguments: vec![
@@ -59,8 +80,39 @@ pub fn add(index: &mut Index, compiler: &Compiler) -> Result<(), Vec<Diagnostic>
         ],
         ..compiler.clone()
     };
-    let unit = crate::unit_of(&path, &compiler, "std::")?;
-    index
-        .add(Path::new(FILE), &text, unit, "std::")
-        .map_err(|e| broken(format!("{}: {}", e.file.display(), e.message)))
+    let mir: Arc<str> = Arc::from(crate::mir_of(&path, &own)?);
+    known.push((compiler.rustc.clone(), mir.clone()));
+    Ok(mir)
+}
+
+/// The compiler's arguments for the crates that a file uses and that are known here, with the directory that holds them.
+pub fn crates(
+    text: &str,
+    compiler: &Compiler,
+) -> Result<(Vec<String>, tempfile::TempDir), Vec<Diagnostic>> {
+    let scratch = tempfile::tempdir().map_err(|e| broken(e.to_string()))?;
+    let mut arguments = Vec::new();
+    for (name, stub) in CRATES {
+        let used = text.contains(&format!("{name}::"));
+        let given = compiler
+            .arguments
+            .iter()
+            .any(|a| a.contains(&format!("{name}=")));
+        if !used || given {
+            continue;
+        }
+        let path = scratch.path().join(format!("{name}.rs"));
+        let library = scratch.path().join(format!("lib{name}.rmeta"));
+        std::fs::write(&path, stub).map_err(|e| broken(e.to_string()))?;
+        crate::compile::library(&path, &library, name, compiler)
+            .map_err(|e| broken(format!("{e:?}")))?;
+        arguments.push("--extern".to_owned());
+        arguments.push(format!("{name}={}", library.display()));
+    }
+    Ok((arguments, scratch))
+}
+
+fn broken(why: String) -> Vec<Diagnostic> {
+    let message = format!("the models of the standard library cannot be used: {why}");
+    vec![Diagnostic::error(Span::default(), message)]
 }

@@ -1,6 +1,6 @@
 //! From executed threads to a [`Program`], with the user's names and places.
 
-use crate::mir::{SourceSpan, Ty};
+use crate::mir::{SourceSpan, Ty, source_span};
 use crate::run::arith::stored;
 use crate::run::build::{Automaton, Execution, Instruction};
 use crate::run::knowledge::{ObjectKey, Shape};
@@ -9,9 +9,9 @@ use crate::run::memory::UNWRITTEN;
 use crate::run::value::{Loc, Step, Val};
 use palisade_lang::program::Bound;
 use palisade_lang::{
-    Address, Copies, CopyNaming, Domain, Expr, Label, LabelId, Language, Location, LocationId, Op,
-    Order, Point, PointId, Program, Register, RegisterId, Source, Span, Thread, ThreadId,
-    Transition,
+    Address, BinaryOp, Copies, CopyNaming, CopyRef, Domain, Expr, Label, LabelId, LabelRef,
+    Language, Location, LocationId, Never, Op, Order, Point, PointId, Program, Register,
+    RegisterId, Source, Span, StateAtom, Thread, ThreadId, Transition, UnaryOp,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -118,7 +118,9 @@ pub fn program(
             number += 1;
             name = format!("{base}_{number}");
         }
-        let (thread, bounds) = thread(automaton, id, name, &numbers, places);
+        let begin = closure_place(machine, automaton.thread);
+        let begin = begin.and_then(|span| places.find(&span));
+        let (thread, bounds) = thread(automaton, name, begin, &numbers, places);
         program.threads.push(thread);
         for (message, label, span) in bounds {
             match program.bounds.iter_mut().find(|b| b.message == message) {
@@ -132,6 +134,34 @@ pub fn program(
         }
     }
     program
+        .nevers
+        .push(deadlock(&program, execution.machine.whole));
+    program
+}
+
+/// That the program comes to an end or goes on for ever, but does not stop in between: no thread can move, and the first has not ended (with it, the
+/// process ends), or, in a model of a test library, not all have. Where a limit of the translation is met, nothing is said.
+fn deadlock(program: &Program, whole: bool) -> Never {
+    let at = |thread: u32, label| {
+        let thread = ThreadId(thread);
+        let at = StateAtom::At(CopyRef { thread, copy: None }, label);
+        Expr::unary(UnaryOp::Not, Expr::Atom(at))
+    };
+    let mut condition = Expr::Atom(StateAtom::Deadlock);
+    let mut and = |other| {
+        let sofar = std::mem::replace(&mut condition, Expr::Const(1));
+        condition = Expr::binary(BinaryOp::And, sofar, other);
+    };
+    if !whole {
+        and(at(0, LabelRef::End));
+    }
+    for (thread, label) in program.bounds.iter().flat_map(|bound| &bound.at) {
+        and(at(thread.0, LabelRef::Label(*label)));
+    }
+    Never {
+        conditions: vec![condition],
+        span: program.threads[0].span,
+    }
 }
 
 fn initial(machine: &Machine<'_>, cell: &Loc) -> i64 {
@@ -150,39 +180,46 @@ fn thread_name(machine: &Machine<'_>, thread: u32) -> String {
                 .as_ref()
                 .map(|key| &key.closure);
             // The user's closure is in the model's: the line where it stands says which thread it is.
-            let mut line = None;
+            let mut name = None;
             if let Some(value) = closure {
                 value.for_each(&mut |part| {
-                    if let Val::Agg(agg) = part
-                        && let Ty::Closure(place, _) = &agg.ty
-                        && !place.starts_with("palisade_models")
-                    {
-                        let text: Vec<&str> = place.split(':').collect();
-                        line = line.take().or(text.get(1).map(|line| (*line).to_owned()));
-                    } else if let Val::Fn(path, _) = part {
-                        line = line.take().or(Some(format!("_{}", path.name())));
+                    if let Val::Fn(path, _) = part {
+                        name = name.take().or(Some(path.name().to_owned()));
                     }
                 });
             }
-            match line {
-                Some(line) if line.starts_with('_') => line[1..].to_owned(),
-                Some(line) => format!("line{line}"),
-                None => format!("thread{thread}"),
-            }
+            let line = closure_place(machine, thread).map(|span| format!("line{}", span.start.0));
+            line.or(name).unwrap_or_else(|| format!("thread{thread}"))
         }
     }
+}
+
+/// Where the closure that a thread runs stands in the user's text.
+fn closure_place(machine: &Machine<'_>, thread: u32) -> Option<SourceSpan> {
+    let key = machine.know.threads[thread as usize].as_ref()?;
+    let mut found = None;
+    key.closure.for_each(&mut |part| {
+        if let Val::Agg(agg) = part
+            && let Ty::Closure(place, _) = &agg.ty
+            && !place.starts_with("palisade_models")
+        {
+            // `a.rs:10:5: 10:20`, and behind `@` the function, where the place is that of several closures.
+            let place = place.split('@').next().unwrap_or(place);
+            found = found.take().or_else(|| source_span(place));
+        }
+    });
+    found
 }
 
 type Met = (String, LabelId, Span);
 
 fn thread(
     automaton: &Automaton,
-    id: ThreadId,
     name: String,
+    begin: Option<Span>,
     numbers: &FxHashMap<Loc, LocationId>,
     places: &Places<'_>,
 ) -> (Thread, Vec<Met>) {
-    let _ = id;
     let mut registers = 0;
     let mut points: Vec<Point> = (0..automaton.points)
         .map(|_| Point {
@@ -198,7 +235,11 @@ fn thread(
     for edge in &automaton.edges {
         let span = *found
             .entry(std::rc::Rc::as_ptr(&edge.spans))
-            .or_insert_with(|| places.innermost(&edge.spans));
+            .or_insert_with(|| match places.innermost(&edge.spans) {
+                // What the library does at a thread's beginning and end has the place of the thread's closure.
+                span if span == Span::default() => begin.unwrap_or_default(),
+                span => span,
+            });
         let at = |cell: &Loc| Address::Direct(numbers[cell]);
         let op = match &edge.instruction {
             Instruction::Load(register, cell, order) => Op::Load {
@@ -300,7 +341,15 @@ impl Names {
                 let name = body.locals[*local as usize].name.clone();
                 name.map_or_else(|| format!("_{local}"), |name| name.to_string())
             }
-            ObjectKey::Static(path) => path.rsplit("::").next().unwrap_or(path).to_owned(),
+            ObjectKey::Free(object) => format!("free_{}", self.object(machine, *object)),
+            ObjectKey::Beside(place) => format!("sleep_{}", self.object(machine, place.object)),
+            ObjectKey::Static(path) => match path.split_once("::{") {
+                // A thread's own static is in a constant with its name.
+                Some((front, _)) if path.contains('@') => {
+                    format!("{}_of_{}", front, path.rsplit('@').next().unwrap_or(""))
+                }
+                _ => path.rsplit("::").next().unwrap_or(path).to_owned(),
+            },
             ObjectKey::Heap(..) | ObjectKey::Constant(_) => machine
                 .know
                 .names

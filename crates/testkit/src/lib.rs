@@ -19,11 +19,37 @@ pub use generate::{Shape, Sketch, random_sketch};
 use palisade_lang::{ParseOptions, Program, Source};
 use std::path::PathBuf;
 
-/// Where programs from elsewhere with known verdicts are, if they are there: beside the workspace. Tests that read them print a line and
-/// pass where this is `None`.
+/// Where programs from elsewhere with known verdicts are, if they are there: beside the workspace. A test that reads them is
+/// counted as skipped where this is `None`.
 pub fn corpus_dir() -> Option<PathBuf> {
     let directory = workspace_dir().join("../shared/corpus");
-    directory.is_dir().then_some(directory)
+    if !directory.is_dir() {
+        skipped("corpus of programs");
+        return None;
+    }
+    Some(directory)
+}
+
+/// Says that the test which calls it, or a part of it, is skipped for lack of something. libtest knows no tests that are skipped while they run, and keeps to
+/// itself what a passing test prints: so the line goes past it to standard error, and into `target/skipped-tests`, which `.ci/run` counts in its last line.
+pub fn skipped(for_lack_of: &str) {
+    use std::io::Write;
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let _ = writeln!(
+        std::io::stderr(),
+        "skipped {test}: there is no {for_lack_of}"
+    );
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| workspace_dir().join("target"));
+    let mut file = std::fs::OpenOptions::new();
+    let opened = file
+        .create(true)
+        .append(true)
+        .open(target.join("skipped-tests"));
+    if let Ok(mut file) = opened {
+        let _ = file.write_all(format!("{for_lack_of}\n").as_bytes());
+    }
 }
 
 /// The workspace's root.

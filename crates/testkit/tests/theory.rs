@@ -13,7 +13,7 @@ fn programs(shape: &Shape, count: u64) -> impl Iterator<Item = (String, Program)
     })
 }
 
-/// Paper 004, Fig. 1: drf implies trf, trf implies robust and persistent.
+/// Abdulla et al. 2015, Fig. 1: drf implies trf, trf implies robust and persistent.
 #[test]
 fn the_criteria_are_ordered_by_strength() {
     for (text, program) in programs(&Shape::TSO, 3000) {
@@ -44,7 +44,7 @@ fn robust_and_persistent_programs_are_as_safe_as_under_sc() {
     }
 }
 
-/// Paper 003, Lemma 4.8: timestamps and execution graphs reach the same states of programs, and race in the same programs.
+/// Lahav and Margalit 2019, Lemma 4.8: timestamps and execution graphs reach the same states of programs, and race in the same programs.
 #[test]
 fn both_forms_of_release_acquire_agree() {
     let mut compared = 0;
@@ -94,7 +94,7 @@ fn reached<M: Machine>(
     Some(found)
 }
 
-/// Paper 003, Prop. 4.10: a program that is robust against RA has no error under RA that it has not under SC.
+/// Lahav and Margalit 2019, Prop. 4.10: a program that is robust against RA has no error under RA that it has not under SC.
 #[test]
 fn robust_programs_are_as_safe_under_ra_as_under_sc() {
     let shape = Shape {

@@ -196,27 +196,7 @@ pub(crate) fn locate(
     address: &Address<RegisterId>,
     registers: &[Value],
 ) -> Result<LocationId, ProgramError> {
-    match address {
-        Address::Direct(location) => Ok(*location),
-        Address::Element {
-            first,
-            length,
-            index,
-        } => {
-            let index = evaluate(index, program.domain, registers)?;
-            if (0..Value::from(*length)).contains(&index) {
-                Ok(LocationId(first.0 + index as u32))
-            } else {
-                Err(ProgramError::IndexOutOfRange(index, *length))
-            }
-        }
-        Address::Pointer(pointer) => {
-            let address = evaluate(pointer, program.domain, registers)?;
-            program
-                .location_at(address)
-                .ok_or(ProgramError::NoSuchLocation(address))
-        }
-    }
+    address.locate(program, |expr| evaluate(expr, program.domain, registers))
 }
 
 /// The action that an instruction amounts to; `None` where it is not enabled whatever memory holds.

@@ -6,12 +6,10 @@
 use crate::cycle::Trace;
 use crate::observing::Observing;
 use crate::replay::{Candidate, Matched, Replay};
-use crate::{Invalid, any};
-use palisade_lang::{Never, Order, Program};
+use crate::{Invalid, any, is_forbidden};
+use palisade_lang::{Order, Program};
 use palisade_memory::c20::{C20Graph, EventId, Graph, Relations, State};
-use palisade_memory::{
-    Criterion, EventKind, Machine, Model, OrderName, PatternKind, Witness, never_is_true,
-};
+use palisade_memory::{Criterion, EventKind, Machine, Model, OrderName, PatternKind, Witness};
 use std::collections::HashMap;
 
 /// Relations over more events than this take too much time and memory.
@@ -24,9 +22,7 @@ pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
             "there are more than {MOST_EVENTS} events: their graph is too large to be judged"
         )));
     }
-    let refused = |refused: palisade_memory::ra_accepts::Refused| Invalid::new(refused.message);
-    let judge = C20Graph::new(program, witness.model).map_err(refused)?;
-    let machine = C20Graph::without_judging(program, witness.model).map_err(refused)?;
+    let (judge, machine) = machines(program, witness)?;
     let kind = witness.pattern.as_ref().map(|p| p.kind);
     if (witness.criterion, kind) == (Criterion::Observational, None) {
         return observed_cycle(program, witness, &judge, Observing::new(machine));
@@ -40,7 +36,11 @@ pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
             Trace::of_messages(&witness.events, &history).check(witness)
         }),
         (
-            Criterion::Robust | Criterion::Observational | Criterion::Drf | Criterion::Safe,
+            Criterion::Robust
+            | Criterion::Observational
+            | Criterion::Drf
+            | Criterion::Safe
+            | Criterion::Live,
             Some(PatternKind::Race),
         ) => any(&candidates, |candidate| {
             race(witness, &candidate.state, &replay.history(candidate))
@@ -55,15 +55,45 @@ pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
                 _ => Err(Invalid::new("nothing goes wrong at the last event")),
             }
         }),
-        (Criterion::Safe, Some(PatternKind::Never)) => {
-            never(program, witness, &judge, &replay, candidates)
-        }
+        (Criterion::Safe, Some(PatternKind::Never)) => never(witness, &judge, &replay, candidates),
         (criterion, kind) => Err(Invalid::new(format!(
             "a run of {} with {} does not show that `{}` is violated",
             witness.model.name(),
             kind.map_or("a cycle".to_string(), |k| format!("the pattern {k:?}")),
             criterion.name()
         ))),
+    }
+}
+
+/// The machine that judges each step, and the one that follows a run.
+pub fn machines<'p>(
+    program: &'p Program,
+    witness: &Witness,
+) -> Result<(C20Graph<'p>, C20Graph<'p>), Invalid> {
+    let refused = |refused: palisade_memory::ra_accepts::Refused| Invalid::new(refused.message);
+    let judge = C20Graph::new(program, witness.model).map_err(refused)?;
+    let machine = C20Graph::without_judging(program, witness.model).map_err(refused)?;
+    Ok((judge, machine))
+}
+
+/// Those whose graph is one of the model, with the orders that the witness names.
+pub fn right_ones<'a>(
+    witness: &Witness,
+    replay: &Replay<'a, C20Graph<'a>>,
+    mut candidates: Vec<Candidate<State>>,
+) -> Result<Vec<Candidate<State>>, Invalid> {
+    let mut reason = None;
+    candidates.retain(|candidate| {
+        let history = replay.history(candidate);
+        let right = consistent(witness.model, &candidate.state.graph)
+            .and_then(|()| right_orders(witness, &candidate.state.graph, &history));
+        let is_right = right.is_ok();
+        reason = reason.take().or(right.err());
+        is_right
+    });
+    match candidates.is_empty() {
+        true => Err(reason.unwrap_or_else(|| Invalid::new("the program cannot run like this"))),
+        false => Ok(candidates),
     }
 }
 
@@ -163,37 +193,16 @@ fn race(witness: &Witness, state: &State, history: &[Matched]) -> Result<(), Inv
 
 /// A `never` is true at the end.
 fn never<'a>(
-    program: &Program,
     witness: &Witness,
     judge: &C20Graph<'_>,
     replay: &Replay<'a, C20Graph<'a>>,
-    mut candidates: Vec<Candidate<State>>,
+    candidates: Vec<Candidate<State>>,
 ) -> Result<(), Invalid> {
-    let mut reason = None;
-    candidates.retain(|candidate| {
-        let history = replay.history(candidate);
-        let right = consistent(witness.model, &candidate.state.graph)
-            .and_then(|()| right_orders(witness, &candidate.state.graph, &history));
-        let is_right = right.is_ok();
-        reason = reason.take().or(right.err());
-        is_right
-    });
-    if candidates.is_empty() {
-        return Err(reason.unwrap_or_else(|| Invalid::new("the program cannot run like this")));
-    }
+    let candidates = right_ones(witness, replay, candidates)?;
     let forbidden = |candidate: &Candidate<State>| {
         let state = &candidate.state;
         let memory = judge.newest(state);
-        // Whether nothing can move is asked only where a condition may depend on it.
-        let is_true = |stuck: bool| {
-            let holds = |n: &Never| never_is_true(judge.code(), n, &state.locals, &memory, stuck);
-            program.nevers.iter().any(holds)
-        };
-        let some = is_true(true) || is_true(false);
-        some && {
-            let stuck = judge.steps(state).is_empty() && !judge.is_dead_end(state);
-            is_true(stuck) && judge.is_real(state)
-        }
+        is_forbidden(judge, state, &memory) && judge.is_real(state)
     };
     let threads: Vec<usize> = (0..judge.code().instances.len()).collect();
     let ends = replay.silently_until(candidates, &threads, forbidden);

@@ -1,4 +1,4 @@
-//! Fragile runs (paper 004, section 6), by the definition: no SC run has the same program orders with values and the same store order.
+//! Fragile runs (Abdulla et al. 2015, section 6), by the definition: no SC run has the same program orders with values and the same store order.
 
 use crate::replay::{Candidate, Matched, Replay};
 use crate::{Invalid, any, flushed_ones};

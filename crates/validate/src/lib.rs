@@ -19,9 +19,10 @@ pub mod states;
 
 use cycle::Trace;
 pub use holds::{Asked, Certified, Rejected, validate_certificate, validate_certificate_within};
-use palisade_lang::{Copies, Never, Program};
+use palisade_lang::{Copies, Program, Value};
+use palisade_memory::c20::updates::{with_fence_events_as_updates, with_fences_as_updates};
 use palisade_memory::{
-    Criterion, Machine, Model, PatternKind, Ra, Sc, Tso, Witness, never_is_true,
+    Criterion, Machine, Model, PatternKind, Ra, Sc, Tso, Witness, is_deadlock, never_is_true,
 };
 use replay::{Candidate, Replay};
 pub use states::states;
@@ -131,8 +132,12 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
                 flushed,
             )
         }
-        (Model::Sc, Criterion::Live, Some(PatternKind::Stuck)) => live::check(&program, witness),
-        (Model::Ra, Criterion::Safe, Some(PatternKind::Race)) => {
+        (_, Criterion::Live, Some(PatternKind::Stuck)) => live::check(&program, witness),
+        (
+            Model::Ra,
+            Criterion::Safe | Criterion::Drf | Criterion::Live,
+            Some(PatternKind::Race),
+        ) => {
             // Both are about to access the location, or one has accessed it and the other does not know.
             patterns::ra_race(&program, witness)
                 .or_else(|about_to| patterns::ra_late_race(&program, witness).map_err(|_| about_to))
@@ -140,6 +145,13 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         (Model::Ra, Criterion::Safe, Some(kind)) => {
             let machine = Ra::new(&program).map_err(|refused| Invalid::new(refused.message))?;
             unsafe_run(&program, witness, &machine, kind, Ra::newest, |_| true)
+        }
+        (Model::Ra, Criterion::Observational, _) => {
+            if let Some(refused) = palisade_memory::ra_accepts::refusal(&program) {
+                return Err(Invalid::new(refused.message));
+            }
+            let (updates, name) = with_fences_as_updates(&program);
+            c20::check(&updates, &with_fence_events_as_updates(witness, &name))
         }
         (Model::C20 | Model::Rc11, ..) => c20::check(&program, witness),
         (model, criterion, _) => Err(Invalid::new(format!(
@@ -217,12 +229,9 @@ fn unsafe_run<M: Machine>(
             let threads: Vec<usize> = (0..machine.code().instances.len()).collect();
             let forbidden = |candidate: &Candidate<M::State>| {
                 let state = &candidate.state;
-                let stuck = machine.steps(state).is_empty();
-                let is_true = |never: &Never| {
-                    let locals = machine.locals(state);
-                    never_is_true(machine.code(), never, locals, &memory(state), stuck)
-                };
-                flushed(state) && program.nevers.iter().any(is_true) && machine.is_real(state)
+                flushed(state)
+                    && is_forbidden(machine, state, &memory(state))
+                    && machine.is_real(state)
             };
             let ends = replay.silently_until(candidates, &threads, forbidden);
             if ends.iter().any(forbidden) {
@@ -236,6 +245,20 @@ fn unsafe_run<M: Machine>(
             "this pattern does not show that `safe` is violated",
         )),
     }
+}
+
+/// Whether a `never` is true of threads and memory for sure.
+fn is_forbidden<M: Machine>(machine: &M, state: &M::State, memory: &[Value]) -> bool {
+    let (code, locals) = (machine.code(), machine.locals(state));
+    let known = || is_deadlock(code, locals, memory, machine.seen_by_block(state));
+    let mut deadlock = None;
+    code.program.nevers.iter().any(|never| {
+        let known = match never.mentions_deadlock() {
+            true => *deadlock.get_or_insert_with(known),
+            false => Some(false),
+        };
+        known.is_some_and(|deadlock| never_is_true(code, never, locals, memory, deadlock))
+    })
 }
 
 /// Whether the check succeeds for one of the candidates; otherwise the first reason why not.

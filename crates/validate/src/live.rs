@@ -1,36 +1,85 @@
 //! Runs without end: a way to a cycle, the cycle, and a thread that is stuck in it.
 
+use std::hash::Hash;
+
 use palisade_lang::Program;
 use palisade_lang::loops::Loops;
-use palisade_memory::{EventKind, Machine, Sc, Step, StepKind, Witness};
+use palisade_memory::{
+    EventKind, Machine, Model, Ra, Sc, Step, StepKind, Tso, Witness, is_deadlock, sc,
+};
 
-use crate::Invalid;
-
-type State = palisade_memory::sc::State;
+use crate::replay::{Candidate, Replay};
+use crate::{Invalid, c20};
 
 /// More ways at once than this are not followed.
 const MOST_WAYS: usize = 10_000;
 
 /// One way in which the program could have taken the steps of the cycle so far.
 #[derive(Clone, PartialEq)]
-struct Way {
+struct Way<S> {
     /// The states, the first one included.
-    states: Vec<State>,
+    states: Vec<S>,
     /// The steps.
     steps: Vec<Step>,
 }
 
 /// Checks that the events are a run, that the cycle closes, that repeating it is fair, and that a thread is stuck in it.
+///
+/// Under release/acquire and C++20 the way to the cycle is judged by the model, and the cycle as one of SC, on the newest values: to read them, and to write
+/// behind them, is always allowed, and who reads nothing else overlooks no write. There a cycle without events stands for threads that all wait.
 pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
-    let machine = Sc::new(program);
     let Some(start) = witness.loop_start.filter(|&s| s <= witness.events.len()) else {
         return Err(Invalid::new("where the cycle begins is not said"));
     };
+    match witness.model {
+        Model::Sc => listed(&Sc::new(program), program, witness, start),
+        Model::Tso => listed(&Tso::new(program), program, witness, start),
+        Model::Ra => {
+            let machine = Ra::new(program).map_err(|refused| Invalid::new(refused.message))?;
+            let replay = Replay::new(&machine, program, &witness.events, false);
+            let candidates = replay.follow(replay.start(), start)?;
+            weak(
+                &machine,
+                program,
+                witness,
+                start,
+                &replay,
+                candidates,
+                Ra::newest,
+            )
+        }
+        Model::C20 | Model::Rc11 => {
+            let mut prefix = witness.clone();
+            prefix.events.truncate(start);
+            let (judge, machine) = c20::machines(program, &prefix)?;
+            let replay = Replay::new(&machine, program, &prefix.events, false);
+            let candidates = replay.follow(replay.start(), start)?;
+            let candidates = c20::right_ones(&prefix, &replay, candidates)?;
+            weak(
+                &judge,
+                program,
+                witness,
+                start,
+                &replay,
+                candidates,
+                |state| judge.newest(state),
+            )
+        }
+    }
+}
+
+/// Every step is listed.
+fn listed<M: Machine>(
+    machine: &M,
+    program: &Program,
+    witness: &Witness,
+    start: usize,
+) -> Result<(), Invalid> {
     let mut states = vec![machine.initial()];
     for event in 0..start {
         let mut next = Vec::new();
         for state in &states {
-            for (_, after) in matching(&machine, program, witness, event, state) {
+            for (_, after) in matching(machine, program, witness, event, state) {
                 if !next.contains(&after) {
                     next.push(after);
                 }
@@ -44,10 +93,63 @@ pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         }
         states = next;
     }
+    cycles(machine, program, witness, start, states)
+}
+
+/// The way to the cycle has been followed.
+fn weak<M: Machine, R: Machine<State = M::State>>(
+    machine: &M,
+    program: &Program,
+    witness: &Witness,
+    start: usize,
+    replay: &Replay<'_, R>,
+    candidates: Vec<Candidate<M::State>>,
+    newest: impl Fn(&M::State) -> Vec<i64>,
+) -> Result<(), Invalid>
+where
+    M::State: Hash,
+{
+    let judged = |state: &M::State| {
+        let (locals, memory) = (machine.locals(state), newest(state));
+        let seen = machine.seen_by_block(state);
+        if start == witness.events.len() {
+            let code = machine.code();
+            let running = |t: usize| !locals[t].stopped && !code.has_ended(t, &locals[t]);
+            let waits = is_deadlock(code, locals, &memory, seen) == Some(true)
+                && (0..locals.len()).any(running)
+                && machine.is_real(state);
+            return match waits {
+                true => Ok(()),
+                false => Err(Invalid::new("not all threads wait for ever at the end")),
+            };
+        }
+        if seen.is_some_and(|(location, value)| memory[location.index()] != value) {
+            return Err(Invalid::new("the cycle begins inside a block"));
+        }
+        let state = sc::State {
+            locals: locals.to_vec(),
+            memory,
+        };
+        cycles(&Sc::new(program), program, witness, start, vec![state])
+    };
+    let threads: Vec<usize> = (0..machine.code().instances.len()).collect();
+    let is_right = |candidate: &Candidate<M::State>| judged(&candidate.state).is_ok();
+    let ends = replay.silently_until(candidates, &threads, is_right);
+    crate::any(&ends, |candidate| judged(&candidate.state))
+}
+
+/// Whether the steps from `start` on are such a cycle from one of these states.
+fn cycles<M: Machine>(
+    machine: &M,
+    program: &Program,
+    witness: &Witness,
+    start: usize,
+    states: Vec<M::State>,
+) -> Result<(), Invalid> {
     let mut reason = None;
     for state in states {
-        let closed = rounds(&machine, program, witness, start, state);
-        match closed.and_then(|ways| crate::any(&ways, |way| endless(&machine, program, way))) {
+        let closed = rounds(machine, program, witness, start, state);
+        match closed.and_then(|ways| crate::any(&ways, |way| endless(machine, program, way))) {
             Ok(()) => return Ok(()),
             Err(invalid) => reason = reason.or(Some(invalid)),
         }
@@ -56,13 +158,13 @@ pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
 }
 
 /// The steps of a state that an event can stand for.
-fn matching(
-    machine: &Sc<'_>,
+fn matching<M: Machine>(
+    machine: &M,
     program: &Program,
     witness: &Witness,
     event: usize,
-    state: &State,
-) -> Vec<(Step, State)> {
+    state: &M::State,
+) -> Vec<(Step, M::State)> {
     let event = &witness.events[event];
     let names = machine.code().instances.iter().map(|i| &i.name);
     let Some(thread) = names.into_iter().position(|name| *name == event.thread) else {
@@ -73,6 +175,8 @@ fn matching(
         let kind = match step.kind {
             StepKind::Load => EventKind::Load,
             StepKind::Store => EventKind::Store,
+            StepKind::Issue => EventKind::Issue,
+            StepKind::Flush => EventKind::Flush,
             StepKind::Rmw => EventKind::Rmw,
             StepKind::Fence => EventKind::Fence,
             _ => EventKind::Local,
@@ -80,7 +184,12 @@ fn matching(
         let span = machine.span(step);
         let place = program.source.line_column(span.start);
         let location = step.location.map(|l| program.location(l).name.as_str());
-        kind == event.kind
+        let listed = match event.kind {
+            // Where the cycle is one of SC, a weak fence is a step that touches no memory.
+            EventKind::Fence if kind == EventKind::Local => EventKind::Local,
+            kind => kind,
+        };
+        kind == listed
             && (place.line, place.column) == (event.line, event.column)
             && program.source.included_at(span.start) == event.file.as_deref()
             && location == event.location.as_deref()
@@ -91,13 +200,13 @@ fn matching(
 }
 
 /// The ways to take the steps of the cycle from a state back to it.
-fn rounds(
-    machine: &Sc<'_>,
+fn rounds<M: Machine>(
+    machine: &M,
     program: &Program,
     witness: &Witness,
     start: usize,
-    state: State,
-) -> Result<Vec<Way>, Invalid> {
+    state: M::State,
+) -> Result<Vec<Way<M::State>>, Invalid> {
     let mut ways = vec![Way {
         states: vec![state.clone()],
         steps: Vec::new(),
@@ -131,30 +240,37 @@ fn rounds(
 }
 
 /// Whether going this way again and again is fair, and a thread is stuck.
-fn endless(machine: &Sc<'_>, program: &Program, way: &Way) -> Result<(), Invalid> {
+fn endless<M: Machine>(machine: &M, program: &Program, way: &Way<M::State>) -> Result<(), Invalid> {
     let code = machine.code();
     let threads = 0..code.instances.len();
     let name = |thread: usize| &code.instances[thread].name;
     let holders: Vec<Option<usize>> = (way.states.iter())
-        .map(|state| code.holder(&state.locals))
+        .map(|state| code.holder(machine.locals(state)))
         .collect();
-    let moves = |thread: usize| way.steps.iter().any(|s| s.thread == thread);
-    for thread in threads.clone() {
+    // A thread, and its buffer, are to move again and again each, or again and again cannot.
+    let is_of = |step: &Step, buffer: bool| (step.kind == StepKind::Flush) == buffer;
+    for (thread, buffer) in threads.clone().flat_map(|t| [(t, false), (t, true)]) {
+        let mut own = way.steps.iter().filter(|s| s.thread == thread);
+        let moves = own.any(|s| is_of(s, buffer));
         let kept_out = holders[0].is_some_and(|h| h != thread)
             && holders.iter().all(|holder| *holder == holders[0]);
         let cannot_move = way.states.iter().zip(&holders).any(|(state, holder)| {
-            holder.is_none_or(|h| h == thread) && machine.steps_of(state, thread).is_empty()
+            let steps = || machine.steps_of(state, thread);
+            holder.is_none_or(|h| h == thread) && !steps().iter().any(|(s, _)| is_of(s, buffer))
         });
-        if !moves(thread) && !kept_out && !cannot_move {
+        if !moves && !kept_out && !cannot_move {
+            let what = if buffer { "a store of " } else { "" };
             return Err(Invalid::new(format!(
-                "that is not fair: `{}` could always move and never does",
+                "that is not fair: {what}`{}` could always move and never does",
                 name(thread)
             )));
         }
     }
     // A choice that comes again and again is made each way.
     for (state, step) in way.states.iter().zip(&way.steps) {
-        for (choice, after) in machine.steps_of(state, step.thread) {
+        let buffer = step.kind == StepKind::Flush;
+        let choices = machine.steps_of(state, step.thread).into_iter();
+        for (choice, after) in choices.filter(|(s, _)| is_of(s, buffer)) {
             let made = (way.states.iter().zip(&way.steps).zip(&way.states[1..])).any(
                 |((from, taken), to)| {
                     from == state && taken.transition == choice.transition && *to == after
@@ -172,9 +288,10 @@ fn endless(machine: &Sc<'_>, program: &Program, way: &Way) -> Result<(), Invalid
         .map(|thread| Loops::of(thread, program.domain))
         .collect();
     let stuck = |thread: usize| {
-        let local = &way.states[0].locals[thread];
+        let local = &machine.locals(&way.states[0])[thread];
         let loops = &loops[code.instances[thread].thread.index()];
-        let mut own = way.steps.iter().filter(|s| s.thread == thread);
+        let own = way.steps.iter().filter(|s| s.thread == thread);
+        let mut own = own.filter(|s| s.kind != StepKind::Flush);
         !local.stopped
             && !code.has_ended(thread, local)
             && own.all(|s| loops.stays(s.transition) && !matches!(s.kind, StepKind::Error(_)))

@@ -128,7 +128,7 @@ fn race_from(
 }
 
 /// `[a, b]`: two conflicting accesses of a `nonatomic` location that two threads are about to make in a state that RA reaches. Whoever
-/// goes second then does not know what the first one did (paper 003, Def. 6.1).
+/// goes second then does not know what the first one did (Lahav and Margalit 2019, Def. 6.1).
 pub fn ra_race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     let machine = Ra::new(program).map_err(|refused| Invalid::new(refused.message))?;
     let events = &witness.events;

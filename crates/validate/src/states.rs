@@ -1,7 +1,8 @@
 //! The states that a run goes through, for people who want to watch it.
 
 use crate::replay::Replay;
-use palisade_lang::{Instance, LocationId, Program, Value};
+use palisade_lang::{Instance, LocationId, Order, Program, Value};
+use palisade_memory::c20::{self, C20Graph, consistent};
 use palisade_memory::{Local, Machine, Model, Ra, Sc, Tso, Witness, ra, sc, tso};
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ pub enum Memory {
         /// For each running copy, the stores that wait in its buffer, oldest first; none under SC.
         buffers: Vec<Vec<(LocationId, Value)>>,
     },
-    /// All values that have been written to each location (RA).
+    /// All values that have been written to each location (RA, C++20, RC11).
     Messages {
         /// The values of each location in modification order.
         values: Vec<Vec<Value>>,
@@ -42,6 +43,9 @@ pub enum Memory {
         views: Vec<Vec<usize>>,
     },
 }
+
+/// With more events, what threads may still read takes too long to find out under C++20.
+const MOST_EVENTS: usize = 150;
 
 /// The states that the run of a witness goes through. Local steps that the witness does not mention happen as late as they can.
 ///
@@ -60,7 +64,14 @@ pub fn states(program: &Program, witness: &Witness) -> Option<States> {
             let machine = Ra::new(&program).ok()?;
             Some(follow(&machine, &program, witness, of_ra))
         }
-        Model::C20 | Model::Rc11 => None,
+        Model::C20 | Model::Rc11 => {
+            if witness.events.len() > MOST_EVENTS {
+                return None;
+            }
+            let machine = C20Graph::without_judging(&program, witness.model).ok()?;
+            let of_c20 = |state: &c20::State| of_c20(&program, witness.model, state);
+            Some(follow(&machine, &program, witness, of_c20))
+        }
     }
 }
 
@@ -70,7 +81,7 @@ fn follow<M: Machine>(
     witness: &Witness,
     snapshot: impl Fn(&M::State) -> Snapshot,
 ) -> States {
-    let silent_fences = witness.model != Model::Ra;
+    let silent_fences = !witness.model.has_messages();
     let replay = Replay::new(machine, program, &witness.events, silent_fences);
     let mut candidates = replay.start();
     let mut last = candidates.first().cloned();
@@ -130,6 +141,45 @@ fn of_ra(state: &ra::State) -> Snapshot {
         memory: Memory::Messages {
             values: state.messages[..locations].iter().map(values).collect(),
             views: views.map(|v| v[..locations].to_vec()).collect(),
+        },
+    }
+}
+
+/// What a thread may still read, is by the definition what a relaxed load of it may read in a graph of the model.
+fn of_c20(program: &Program, model: Model, state: &c20::State) -> Snapshot {
+    let graph = &state.graph;
+    let initial: Vec<Value> = program.locations.iter().map(|l| l.initial).collect();
+    let places = |location: LocationId| 0..=graph.mo[location.index()].len();
+    let locations = || (0..program.locations.len()).map(|index| LocationId(index as u32));
+    let value = |location, place| graph.value(location, graph.write_at(location, place), &initial);
+    let may_read = |thread: usize, location: LocationId, place: usize| {
+        let order = match program.location(location).nonatomic {
+            true => Order::NonAtomic,
+            false => Order::Relaxed,
+        };
+        let mut longer = graph.clone();
+        longer.read(thread, order, location, graph.write_at(location, place));
+        consistent(&longer, model)
+    };
+    let oldest = |thread: usize, location: LocationId| {
+        let newest = graph.mo[location.index()].len();
+        // What is older than something that may not be read may not be read either.
+        let may = |&place: &usize| may_read(thread, location, place);
+        places(location)
+            .rev()
+            .take_while(may)
+            .last()
+            .unwrap_or(newest)
+    };
+    Snapshot {
+        locals: state.locals.clone(),
+        memory: Memory::Messages {
+            values: locations()
+                .map(|l| places(l).map(|place| value(l, place)).collect())
+                .collect(),
+            views: (0..state.locals.len())
+                .map(|thread| locations().map(|l| oldest(thread, l)).collect())
+                .collect(),
         },
     }
 }

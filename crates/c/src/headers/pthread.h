@@ -23,10 +23,11 @@ typedef struct { _Atomic int state; } pthread_once_t;
 #define PTHREAD_CREATE_DETACHED 1
 #define PTHREAD_MUTEX_NORMAL 0
 static inline int pthread_mutex_init(pthread_mutex_t *mutex, const void *attributes) { __palisade_init(&mutex->locked, 0); return 0; }
-static inline int pthread_mutex_destroy(pthread_mutex_t *mutex) { return 0; }
-static inline int pthread_mutex_lock(pthread_mutex_t *mutex) { __palisade_take(&mutex->locked, 0, 1); return 0; }
-static inline int pthread_mutex_trylock(pthread_mutex_t *mutex) { return __palisade_try(&mutex->locked, 0, 1) ? 0 : 16; }
-static inline int pthread_mutex_unlock(pthread_mutex_t *mutex) { __palisade_put(&mutex->locked, 0); return 0; }
+static inline int pthread_mutex_destroy(pthread_mutex_t *mutex) { __palisade_never(&mutex->locked, 1); __palisade_init(&mutex->locked, 2); return 0; }
+/* 2: it was destroyed. */
+static inline int pthread_mutex_lock(pthread_mutex_t *mutex) { __palisade_never(&mutex->locked, 2); __palisade_take(&mutex->locked, 0, 1); return 0; }
+static inline int pthread_mutex_trylock(pthread_mutex_t *mutex) { __palisade_never(&mutex->locked, 2); return __palisade_try(&mutex->locked, 0, 1) ? 0 : 16; }
+static inline int pthread_mutex_unlock(pthread_mutex_t *mutex) { __palisade_never(&mutex->locked, 0); __palisade_never(&mutex->locked, 2); __palisade_put(&mutex->locked, 0); return 0; }
 static inline int pthread_spin_init(pthread_spinlock_t *lock, int shared) { __palisade_init(&lock->locked, 0); return 0; }
 static inline int pthread_spin_destroy(pthread_spinlock_t *lock) { return 0; }
 static inline int pthread_spin_lock(pthread_spinlock_t *lock) { __palisade_take(&lock->locked, 0, 1); return 0; }
@@ -56,15 +57,20 @@ static inline int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   return 0;
 }
 static inline int pthread_barrier_init(pthread_barrier_t *barrier, const void *attributes, unsigned count) {
+  /* A barrier without a count is none, or was destroyed. */
+  __palisade_never_above(&barrier->count, 0);
+  __palisade_assert(count > 0);
   __palisade_init(&barrier->arrived, 0);
   __palisade_init(&barrier->round, 0);
   barrier->count = count;
   return 0;
 }
-static inline int pthread_barrier_destroy(pthread_barrier_t *barrier) { return 0; }
+static inline int pthread_barrier_destroy(pthread_barrier_t *barrier) { __palisade_never(&barrier->count, 0); barrier->count = 0; return 0; }
 static inline int pthread_barrier_wait(pthread_barrier_t *barrier) {
+  __palisade_never(&barrier->count, 0);
+  unsigned count = barrier->count;
   unsigned round = __palisade_read(&barrier->round);
-  if (__palisade_more(&barrier->arrived) + 1 == barrier->count) {
+  if (__palisade_more(&barrier->arrived) + 1 == count) {
     __palisade_put(&barrier->arrived, 0);
     __palisade_put(&barrier->round, 1 - round);
     return -1;

@@ -11,6 +11,7 @@
 //! * `sc`: none. `safe`, `drf`, `trf` and `persistent` ask for a pattern in a state under SC that takes one or two threads, or those that a `never` names.
 //! * `attack`: the attack of `tso::attack`. Exactly one thread attacks; if it is a copy, it leaves the multiset for the shared part.
 //! * `ra`: the monitors of `ra::scm`. All copies are there from the beginning and hear every broadcast.
+//! * `suspects`: the suspicions of `ra::suspects`, for C++20. One thread is suspected; if it is a copy, it is in the shared part from the beginning.
 //!
 //! All of them run on the program with so many copies as a pattern needs, whose rows have a place for each; what is in no place is only counted.
 
@@ -18,7 +19,9 @@ mod attack;
 mod never;
 mod ra;
 mod sc;
+mod suspects;
 
+pub(crate) use never::NeverOfCopies;
 use std::hash::Hash;
 use std::rc::Rc;
 
@@ -26,6 +29,7 @@ use palisade_lang::{Address, BinaryOp, Copies, Expr, Program, StateAtom};
 use palisade_threads::visit_state_atoms;
 use rustc_hash::FxHashMap;
 
+use crate::weak::has_seqcst_accesses;
 use crate::{Criterion, Model, Options, Refusal};
 
 /// How many copies there are; [`MANY`] stands for any number.
@@ -131,6 +135,12 @@ pub fn with_system<R>(
         }
         (Model::Tso, Criterion::Robust) => Ok(attack::ask(program, options, ask)),
         (Model::Ra, Criterion::Robust) => ra::ask(program, options, ask),
+        (Model::Rc11, Criterion::Robust) if has_seqcst_accesses(program) => {
+            Ok(Asked::OnlyInstances(
+                "with seqcst accesses, RC11 is decided for given numbers of copies only".into(),
+            ))
+        }
+        (Model::C20 | Model::Rc11, Criterion::Robust) => suspects::ask(program, options, ask),
         _ => Ok(Asked::OnlyInstances(
             "this criterion is decided for given numbers of copies only".into(),
         )),
@@ -138,7 +148,7 @@ pub fn with_system<R>(
 }
 
 /// Why a `never` may become false when copies are added.
-fn not_upward_closed(program: &Program) -> Option<String> {
+pub(crate) fn not_upward_closed(program: &Program) -> Option<String> {
     let may_vanish = |condition: &Expr<StateAtom>| {
         let mut found = false;
         visit_state_atoms([condition], &mut |atom| {
@@ -258,7 +268,7 @@ impl Places {
 }
 
 /// The reductions that work on the code of single threads; all else speaks of given numbers of threads.
-fn code_reductions(options: &Options) -> crate::Reductions {
+pub(crate) fn code_reductions(options: &Options) -> crate::Reductions {
     crate::Reductions {
         local_steps: options.reductions.local_steps,
         dead_registers: options.reductions.dead_registers,

@@ -4,8 +4,7 @@
 //! whatever the rest will be. `t@label` is true if some copy is there, named or not.
 
 use palisade_lang::{
-    Address, BinaryOp, Copies, CopyRef, Expr, LabelRef, LocationId, Program, ProgramError,
-    StateAtom, Value,
+    BinaryOp, Copies, CopyRef, Expr, LabelRef, Program, ProgramError, StateAtom, Value,
 };
 use palisade_threads::{LocalId, View, visit_state_atoms};
 
@@ -13,7 +12,7 @@ use super::{Count, MANY};
 use crate::state::Frame;
 
 /// A `never`, with the copies that it names.
-pub(super) struct NeverOfCopies {
+pub(crate) struct NeverOfCopies {
     condition: Expr<StateAtom>,
     named: Vec<CopyRef>,
     /// `t@label` without a number, of threads with any number of copies.
@@ -32,7 +31,7 @@ enum Truth {
 }
 
 /// Copies that stand somewhere: their code, their local state, and how many.
-pub(super) type Present = (usize, LocalId, Count);
+pub(crate) type Present = (usize, LocalId, Count);
 
 /// A state, and the copies that are chosen.
 struct Choice<'c, 'f, 'p, 'v, 't> {
@@ -46,7 +45,7 @@ struct Choice<'c, 'f, 'p, 'v, 't> {
 }
 
 impl NeverOfCopies {
-    pub(super) fn new(program: &Program, condition: &Expr<StateAtom>) -> Self {
+    pub(crate) fn new(program: &Program, condition: &Expr<StateAtom>) -> Self {
         let mut named = Vec::new();
         let mut somewhere = Vec::new();
         visit_state_atoms([condition], &mut |atom| {
@@ -85,7 +84,7 @@ impl NeverOfCopies {
 
     /// Calls `found` for choices among these copies (by their places in the list) that make it true, all minimal ones among them, until it says that it is enough;
     /// and whether it has said so.
-    pub(super) fn for_each_choice(
+    pub(crate) fn for_each_choice(
         &self,
         frame: &Frame<'_>,
         view: &mut View<'_>,
@@ -199,26 +198,7 @@ impl Choice<'_, '_, '_, '_, '_> {
                 None => 0,
             }),
             StateAtom::Memory(address) => {
-                let location = match &**address {
-                    Address::Direct(location) => *location,
-                    Address::Element {
-                        first,
-                        length,
-                        index,
-                    } => {
-                        let index = self.value(index, open)?;
-                        if !(0..Value::from(*length)).contains(&index) {
-                            return Err(ProgramError::IndexOutOfRange(index, *length));
-                        }
-                        LocationId(first.0 + index as u32)
-                    }
-                    Address::Pointer(pointer) => {
-                        let address = self.value(pointer, open)?;
-                        program
-                            .location_at(address)
-                            .ok_or(ProgramError::NoSuchLocation(address))?
-                    }
-                };
+                let location = address.locate(program, |expr| self.value(expr, open))?;
                 Ok(self.view.value(self.row[self.frame.component(location)]))
             }
         })

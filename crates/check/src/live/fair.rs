@@ -25,7 +25,7 @@ pub(super) struct Stay {
 pub(super) struct Stuck<'g, 'f, 'p> {
     pub graph: &'g Graph<'f, 'p>,
     pub thread: usize,
-    /// For each state: the thread runs there.
+    /// For each state: the thread runs there, and all steps are known.
     running: Vec<bool>,
 }
 
@@ -34,7 +34,10 @@ impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
         let code = graph.frame.codes[thread];
         let mut view = graph.frame.threads.view();
         let running = (0..graph.expanded())
-            .map(|s| view.status(code, LocalId(graph.row(s)[thread])) == Status::Running)
+            .map(|s| {
+                let runs = view.status(code, LocalId(graph.row(s)[thread])) == Status::Running;
+                runs && !graph.cut[s]
+            })
             .collect();
         Stuck {
             graph,
@@ -109,17 +112,17 @@ impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
         components(&first, &to)
     }
 
-    /// Each thread moves again and again, or again and again cannot.
+    /// Each thread, and each buffer, moves again and again, or again and again cannot.
     fn is_fair(&self, states: &[usize], turns: &[usize]) -> bool {
         let graph = self.graph;
-        let mut moves = vec![false; graph.frame.thread_count()];
+        let mut moves = vec![false; graph.movers()];
         for &turn in turns {
             moves[graph.turns[turn].thread as usize] = true;
         }
         let block = self.endless_block(states);
         (0..moves.len()).all(|thread| {
             moves[thread]
-                || block.is_some_and(|holder| holder != thread)
+                || block.is_some_and(|holder| holder != graph.owner(thread))
                 || states.iter().any(|&s| graph.cannot_move(s, thread))
         })
     }
@@ -142,8 +145,9 @@ impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
         for state in 0..states {
             for turn in graph.turns_of(state) {
                 let own = graph.turns[turn].thread as usize == self.thread;
-                // A step that touches no memory and comes first is in nobody's way.
-                if !own && !matches!(graph.holders[state], Holder::First(_)) {
+                // A step that touches no memory and comes first is in nobody's way, and stores that leave buffers are not to be kept from it.
+                let buffer = graph.turns[turn].thread as usize >= graph.frame.thread_count();
+                if !own && !buffer && !matches!(graph.holders[state], Holder::First(_)) {
                     continue;
                 }
                 for edge in graph.edges_of(turn) {

@@ -1,4 +1,7 @@
-//! The states of a program under SC with all steps between them, kept for questions about runs without end.
+//! The states of a program under SC, or under TSO with bounded buffers, with all steps between them, kept for questions about runs without end.
+//!
+//! Those who move are the threads and, under TSO, their buffers: behind `n` threads, number `n + i` is the buffer of thread `i`, which moves when a store leaves
+//! it. A state in which a store does not fit into its buffer is *cut off*: it has steps that are not here.
 //!
 //! No symmetry and no partial order here: which thread moves again and again is the question. One reduction is sound for it: a thread whose next
 //! step touches no memory and goes forward in its code takes it at once. Such a step commutes with all steps of others and a fair run cannot leave it out,
@@ -6,13 +9,14 @@
 //! A choice among such steps is made earlier than it would have to be, which only gives the scheduler more to know.
 
 use std::hash::BuildHasher;
-use std::time::Instant;
+use web_time::Instant;
 
 use hashbrown::HashTable;
 use palisade_lang::loops::Loops;
 use palisade_threads::{ActionKind, LocalId, Status, View};
 use rustc_hash::FxBuildHasher;
 
+use crate::reach::{BufferView, FLUSH, TsoSpace};
 use crate::sc::execute;
 use crate::state::Frame;
 use crate::{Control, Options, Progress};
@@ -24,8 +28,6 @@ pub(super) struct Edge {
     pub to: u32,
     /// Which of the thread's actions.
     pub action: u16,
-    /// Which of its outcomes.
-    pub outcome: u16,
     /// Whether the thread stays in the loop that it is in.
     pub stays: bool,
 }
@@ -33,7 +35,7 @@ pub(super) struct Edge {
 /// All that one thread can do in one state. Where there are several edges, the program has a choice.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
-    /// The thread.
+    /// The thread, or the buffer.
     pub thread: u16,
     /// Its edges: from here …
     pub begin: usize,
@@ -55,6 +57,8 @@ pub(super) enum Holder {
 /// The graph, as far as it is known.
 pub(super) struct Graph<'f, 'p> {
     pub frame: &'f Frame<'p>,
+    /// Under TSO, what a step does with the buffers.
+    pub tso: Option<&'f TsoSpace<'f, 'p>>,
     /// For each code its loops.
     pub loops: Vec<Loops>,
     rows: Vec<u32>,
@@ -64,6 +68,8 @@ pub(super) struct Graph<'f, 'p> {
     pub turns: Vec<Turn>,
     pub edges: Vec<Edge>,
     pub holders: Vec<Holder>,
+    /// For each state: it is cut off.
+    pub cut: Vec<bool>,
     /// For each state the one that it was found from, and the edge.
     pub parents: Vec<(u32, usize)>,
     /// A step that is an error of the program was seen.
@@ -79,10 +85,11 @@ pub(super) enum Stop {
 }
 
 impl<'f, 'p> Graph<'f, 'p> {
-    pub fn new(frame: &'f Frame<'p>) -> Self {
+    pub fn new(frame: &'f Frame<'p>, tso: Option<&'f TsoSpace<'f, 'p>>) -> Self {
         let program = frame.program();
         let mut graph = Graph {
             frame,
+            tso,
             loops: (program.threads.iter())
                 .map(|thread| Loops::of(thread, program.domain))
                 .collect(),
@@ -92,11 +99,13 @@ impl<'f, 'p> Graph<'f, 'p> {
             turns: Vec::new(),
             edges: Vec::new(),
             holders: Vec::new(),
+            cut: Vec::new(),
             parents: Vec::new(),
             errors: false,
         };
         let mut view = frame.threads.view();
-        for row in frame.initial_rows(&mut view) {
+        for mut row in frame.initial_rows(&mut view) {
+            row.resize(graph.width(), 0);
             graph.state(&row, (u32::MAX, 0));
         }
         graph
@@ -112,9 +121,25 @@ impl<'f, 'p> Graph<'f, 'p> {
         self.first_turn.len() - 1
     }
 
+    /// How many numbers a state has.
+    fn width(&self) -> usize {
+        let buffers = self.tso.map_or(0, |_| self.frame.thread_count());
+        self.frame.width() + buffers
+    }
+
+    /// How many there are who move: threads, and buffers.
+    pub fn movers(&self) -> usize {
+        self.frame.thread_count() * if self.tso.is_some() { 2 } else { 1 }
+    }
+
+    /// The thread whose buffer this is, or which it is itself.
+    pub fn owner(&self, mover: usize) -> usize {
+        mover % self.frame.thread_count()
+    }
+
     /// A state.
     pub fn row(&self, state: usize) -> &[u32] {
-        let width = self.frame.width();
+        let width = self.width();
         &self.rows[state * width..(state + 1) * width]
     }
 
@@ -129,11 +154,12 @@ impl<'f, 'p> Graph<'f, 'p> {
         &self.edges[turn.begin..turn.end]
     }
 
-    /// Whether a thread cannot move in a state. One that another's block keeps from moving can, once the block is over.
+    /// Whether a thread or buffer cannot move in a state. One that another's block keeps from moving can, once the block is over.
     pub fn cannot_move(&self, state: usize, thread: usize) -> bool {
         let hindered = match self.holders[state] {
             Holder::None => false,
-            Holder::Block(holder) | Holder::First(holder) => holder as usize != thread,
+            Holder::Block(holder) => holder as usize != self.owner(thread),
+            Holder::First(first) => first as usize != thread,
         };
         let moves = |turn: usize| self.turns[turn].thread as usize == thread;
         !hindered && !self.turns_of(state).any(moves)
@@ -149,7 +175,7 @@ impl<'f, 'p> Graph<'f, 'p> {
     }
 
     fn state(&mut self, row: &[u32], from: (u32, usize)) -> u32 {
-        let width = self.frame.width();
+        let width = self.width();
         let rows = &mut self.rows;
         let hash = FxBuildHasher.hash_one(row);
         let same = |&at: &u32| &rows[at as usize * width..(at as usize + 1) * width] == row;
@@ -176,6 +202,7 @@ impl<'f, 'p> Graph<'f, 'p> {
     ) -> Result<(), Stop> {
         let frame = self.frame;
         let mut view = frame.threads.view();
+        let mut buffers = self.tso.map(|space| BufferView::new(space.buffers));
         let memory = options.memory_limit();
         while self.expanded() < self.states() {
             let at = self.expanded();
@@ -188,7 +215,7 @@ impl<'f, 'p> Graph<'f, 'p> {
             if self.states() >= (u32::MAX - 1) as usize {
                 return Err(Stop::Limit("there are more states than can be numbered"));
             }
-            if at % 1024 == 0 {
+            if at.is_multiple_of(1024) {
                 if control.cancel.load(std::sync::atomic::Ordering::Relaxed) {
                     return Err(Stop::Limit("it was interrupted"));
                 }
@@ -207,40 +234,105 @@ impl<'f, 'p> Graph<'f, 'p> {
                     ..Progress::default()
                 });
             }
-            self.expand(at, &mut view);
+            self.expand(at, &mut view, &mut buffers);
         }
         Ok(())
     }
 
-    fn expand(&mut self, at: usize, view: &mut View<'_>) {
+    fn expand(&mut self, at: usize, view: &mut View<'_>, buffers: &mut Option<BufferView<'_>>) {
         let frame = self.frame;
         let row = self.row(at).to_vec();
         view.begin_state();
+        self.cut.push(false);
         let threads = 0..frame.thread_count();
+        let mut drains = |thread: usize| {
+            let buffer = row.get(frame.width() + thread);
+            buffer.is_some_and(|&b| buffers.as_mut().is_some_and(|buffers| buffers.drains(b)))
+        };
         let holder = match frame.atomic_thread(view, &row) {
             Some(holder) => Holder::Block(holder as u16),
             None => (threads.clone())
-                .find(|&t| moves_first(frame, view, &row, t))
+                .find(|&t| !drains(t) && moves_first(frame, view, &row, t))
                 .map_or(Holder::None, |first| Holder::First(first as u16)),
         };
         for thread in threads {
             match holder {
                 Holder::Block(only) | Holder::First(only) if only as usize != thread => {}
-                _ => self.expand_turn(at, view, &row, thread),
+                _ => self.expand_turn(at, view, buffers, &row, thread),
             }
+        }
+        if let (Holder::None, Some(buffers)) = (holder, buffers) {
+            self.expand_buffers(at, view, buffers, &row);
         }
         self.holders.push(holder);
         self.first_turn.push(self.turns.len());
     }
 
-    fn expand_turn(&mut self, at: usize, view: &mut View<'_>, row: &[u32], thread: usize) {
+    /// The oldest store of each buffer reaches memory.
+    fn expand_buffers(
+        &mut self,
+        at: usize,
+        view: &mut View<'_>,
+        buffers: &mut BufferView<'_>,
+        row: &[u32],
+    ) {
+        let (threads, width) = (self.frame.thread_count(), self.frame.width());
+        for thread in 0..threads {
+            let Some(&(location, value, rest)) = buffers.pops(row[width + thread]).first() else {
+                continue;
+            };
+            let mut next = row.to_vec();
+            next[width + thread] = rest;
+            next[self.frame.component(location)] = view.value_id(value);
+            let begin = self.edges.len();
+            let to = self.state(&next, (at as u32, begin));
+            self.edges.push(Edge {
+                to,
+                action: FLUSH as u16,
+                stays: true,
+            });
+            self.turns.push(Turn {
+                thread: (threads + thread) as u16,
+                begin,
+                end: begin + 1,
+            });
+        }
+    }
+
+    fn expand_turn(
+        &mut self,
+        at: usize,
+        view: &mut View<'_>,
+        buffers: &mut Option<BufferView<'_>>,
+        row: &[u32],
+        thread: usize,
+    ) {
         let frame = self.frame;
         let (code, local) = (frame.codes[thread], LocalId(row[thread]));
         let begin = self.edges.len();
         for action in 0..view.actions(code, local) {
             let taken = view.action(code, local, action);
             let mut next = row.to_vec();
-            let locals = match execute(frame, view, row, taken.kind) {
+            let done = match (self.tso, &mut *buffers) {
+                (Some(space), Some(buffers)) => {
+                    let done = space.execute(view, buffers, row, thread, taken.kind);
+                    if let Ok(Some(done)) = &done
+                        && let Some(store) = done.issued
+                    {
+                        let buffer = frame.width() + thread;
+                        match buffers.push(row[buffer], store) {
+                            Some(longer) => next[buffer] = longer,
+                            None => {
+                                self.cut[at] = true;
+                                continue;
+                            }
+                        }
+                    }
+                    done.map(|done| done.map(|done| done.access))
+                }
+                _ => execute(frame, view, row, taken.kind),
+            };
+            let locals = match done {
                 Ok(None) => continue,
                 Ok(Some(access)) => {
                     if let Some((location, value)) = access.written {
@@ -253,14 +345,13 @@ impl<'f, 'p> Graph<'f, 'p> {
             };
             self.errors |= matches!(taken.kind, ActionKind::Error(_));
             let stays = self.loops[code].stays(taken.transition as usize);
-            for (outcome, local) in locals.into_iter().enumerate() {
+            for local in locals {
                 next[thread] = local.0;
                 let running = view.status(code, local) == Status::Running;
                 let to = self.state(&next, (at as u32, self.edges.len()));
                 self.edges.push(Edge {
                     to,
                     action: action as u16,
-                    outcome: outcome as u16,
                     stays: stays && running,
                 });
             }

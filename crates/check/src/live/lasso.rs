@@ -4,13 +4,15 @@ use std::collections::VecDeque;
 
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Event, EventKind, Model, Pattern, PatternKind, Witness};
+use palisade_threads::LocalId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fair::Stay;
 use super::graph::{Edge, Graph};
 use super::{Hang, words};
-use crate::run::{Run, event_at, events, step};
-use crate::state::Frame;
+use crate::reach::BufferView;
+use crate::run::{Run, RunStep, event_at, events, events_with_all_fences};
+use crate::sc::{Access, execute};
 
 /// Whether every thread that moves in these turns stays in one loop that has a way out.
 pub(super) fn all_are_stuck(graph: &Graph<'_, '_>, stay: &Stay) -> bool {
@@ -18,8 +20,8 @@ pub(super) fn all_are_stuck(graph: &Graph<'_, '_>, stay: &Stay) -> bool {
     edges.all(|edge| edge.stays)
 }
 
-/// One step: the thread and its edge.
-type Taken = (usize, Edge);
+/// One step: from which state, the thread or buffer, and its edge.
+type Taken = (usize, usize, Edge);
 
 /// The witness for a hang.
 pub(super) fn witness(
@@ -27,22 +29,26 @@ pub(super) fn witness(
     graph: &Graph<'_, '_>,
     stay: &Stay,
     hang: &Hang,
+    lists_all: bool,
 ) -> Witness {
     let entry = stay.states[0];
     let prefix = way_to(graph, entry);
     let cycle = round(graph, stay, entry);
-    let mut replay = Replay::new(program, graph.frame);
-    replay.take(&prefix);
-    replay.take(&cycle);
+    let mut replay = Replay::new(program, graph);
+    replay.take(&prefix, lists_all);
+    let loop_start = replay.events.len();
+    replay.take(&cycle, true);
     let listed = replay.events;
-    let loop_start = prefix.len().min(listed.len());
     let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
     let stuck = &names[stay.thread];
     let own: Vec<usize> = (loop_start..listed.len())
         .filter(|&e| listed[e].thread == *stuck)
         .collect();
     Witness {
-        model: Model::Sc,
+        model: match graph.tso {
+            None => Model::Sc,
+            Some(_) => Model::Tso,
+        },
         criterion: Criterion::Live,
         events: listed,
         cycle: Vec::new(),
@@ -64,7 +70,7 @@ fn way_to(graph: &Graph<'_, '_>, mut state: usize) -> Vec<Taken> {
         let (from, edge) = graph.parents[state];
         let turns = &graph.turns[graph.turns_of(from as usize)];
         let turn = turns.iter().find(|t| (t.begin..t.end).contains(&edge));
-        way.extend(turn.map(|t| (t.thread as usize, graph.edges[edge])));
+        way.extend(turn.map(|t| (from as usize, t.thread as usize, graph.edges[edge])));
         state = from as usize;
     }
     way.reverse();
@@ -104,7 +110,7 @@ impl Todo {
 fn round(graph: &Graph<'_, '_>, stay: &Stay, entry: usize) -> Vec<Taken> {
     let mut turns_of: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
     let mut todo = Todo::default();
-    let mut first_turn = vec![None; graph.frame.thread_count()];
+    let mut first_turn = vec![None; graph.movers()];
     for &state in &stay.states {
         let taken = graph.turns_of(state);
         let taken = taken.filter(|turn| stay.turns.binary_search(turn).is_ok());
@@ -143,7 +149,7 @@ fn round(graph: &Graph<'_, '_>, stay: &Stay, entry: usize) -> Vec<Taken> {
         }
         for (turn, index) in steps {
             let edge = graph.edges_of(turn)[index];
-            way.push((graph.turns[turn].thread as usize, edge));
+            way.push((here, graph.turns[turn].thread as usize, edge));
             here = edge.to as usize;
             todo.take(graph, turn, index);
             todo.visit(here);
@@ -189,55 +195,100 @@ fn shortest(
 }
 
 /// The steps as events, every one of them.
-struct Replay<'f, 'p> {
-    program: &'f Program,
-    frame: &'f Frame<'p>,
+struct Replay<'g, 'f, 'p> {
+    program: &'g Program,
+    graph: &'g Graph<'f, 'p>,
     names: Vec<String>,
-    run: Run,
     events: Vec<Event>,
+    /// For each thread the events that issued its pending stores, the oldest first.
+    pending: Vec<VecDeque<usize>>,
 }
 
-impl<'f, 'p> Replay<'f, 'p> {
-    fn new(program: &'f Program, frame: &'f Frame<'p>) -> Self {
-        let first = frame.initial_rows(&mut frame.threads.view()).swap_remove(0);
+impl<'g, 'f, 'p> Replay<'g, 'f, 'p> {
+    fn new(program: &'g Program, graph: &'g Graph<'f, 'p>) -> Self {
         Replay {
             program,
-            frame,
+            graph,
             names: program.instances().into_iter().map(|i| i.name).collect(),
-            run: Run {
-                steps: Vec::new(),
-                row: first,
-                error: None,
-            },
             events: Vec::new(),
+            pending: vec![VecDeque::new(); graph.frame.thread_count()],
         }
     }
 
-    fn take(&mut self, steps: &[Taken]) {
-        let (program, names) = (self.program, &self.names);
-        let mut view = self.frame.threads.view();
-        for &(thread, edge) in steps {
-            let (action, outcome) = (edge.action as usize, edge.outcome as usize);
-            step(
-                self.frame,
-                &mut view,
-                &mut self.run,
-                thread,
-                action,
-                outcome,
-            );
-            let Some(last) = self.run.steps.pop() else {
-                continue;
+    fn take(&mut self, steps: &[Taken], lists_all: bool) {
+        for &(from, mover, edge) in steps {
+            let event = match mover >= self.names.len() {
+                true => self.flush(self.graph.owner(mover)),
+                false => self.step(from, mover, edge.action as usize, lists_all),
             };
-            let at = last.transition;
-            let one = Run {
-                steps: vec![last],
-                row: Vec::new(),
-                error: None,
-            };
-            let event = events(program, &one, names).pop();
-            let local = || event_at(program, thread, at, EventKind::Local, None, names);
-            self.events.push(event.unwrap_or_else(local));
+            self.events.extend(event);
         }
+    }
+
+    fn flush(&mut self, thread: usize) -> Option<Event> {
+        let issue = self.pending[thread].pop_front()?;
+        Some(Event {
+            kind: EventKind::Flush,
+            issue: Some(issue),
+            ..self.events[issue].clone()
+        })
+    }
+
+    fn step(
+        &mut self,
+        from: usize,
+        thread: usize,
+        action: usize,
+        lists_all: bool,
+    ) -> Option<Event> {
+        let (program, frame, row) = (self.program, self.graph.frame, self.graph.row(from));
+        let mut view = frame.threads.view();
+        let (code, local) = (frame.codes[thread], LocalId(row[thread]));
+        let taken = view.action(code, local, action);
+        let atomic = view.is_atomic(code, local);
+        let mut issued = None;
+        let done = match self.graph.tso {
+            None => execute(frame, &mut view, row, taken.kind),
+            Some(space) => {
+                let mut buffers = BufferView::new(space.buffers);
+                let done = space.execute(&mut view, &mut buffers, row, thread, taken.kind);
+                done.map(|done| {
+                    done.map(|done| {
+                        issued = done.issued;
+                        done.access
+                    })
+                })
+            }
+        };
+        let nothing = Access {
+            read: None,
+            written: None,
+        };
+        let one = Run {
+            steps: vec![RunStep {
+                instance: thread,
+                transition: taken.transition,
+                kind: taken.kind,
+                access: done.ok().flatten().unwrap_or(nothing),
+                atomic,
+            }],
+            row: Vec::new(),
+            error: None,
+        };
+        let local = || {
+            let kind = EventKind::Local;
+            event_at(program, thread, taken.transition, kind, None, &self.names)
+        };
+        let event = match lists_all {
+            true => events(program, &one, &self.names).pop(),
+            false => events_with_all_fences(program, &one, &self.names).pop(),
+        };
+        let mut event = event.or_else(|| lists_all.then(local))?;
+        if let Some(store) = issued {
+            event.kind = EventKind::Issue;
+            event.value = Some(store.value);
+            self.pending[thread].push_back(self.events.len());
+        }
+        Some(event)
     }
 }

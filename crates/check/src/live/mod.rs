@@ -4,20 +4,28 @@
 //! again and again in the same state is made each way again and again. A thread is *stuck* in a fair run if it never ends, no error stops it, and from some point on it
 //! stays in one loop that has a way out (`palisade_lang::loops`), or does not move at all. A program is *live* if no thread is stuck in any fair run.
 //!
+//! Under TSO the same is asked of runs with buffers, each of which is like a thread that has to move again and again while it has something to do: no
+//! store stays in its buffer for ever. Under release/acquire and C++20 no write stays invisible for ever: of each location only finitely many reads see
+//! anything older than a given write. In these runs a program that is robust does what it does in fair runs of SC (a run without end that is not
+//! like one of SC would have a beginning that is not). `tso` and `weak` say what is decided for other programs.
+//!
 //! A thread that is stuck *waits* if from some point on it could not get out even if it alone went on. Otherwise it is
 //! *starved*: it could, again and again, but always comes at the wrong moment. Where every thread that goes on is stuck itself, that is a *livelock*.
 
 mod fair;
 mod graph;
 mod lasso;
+mod tso;
+mod weak;
 mod words;
 
-use std::time::Instant;
+use web_time::Instant;
 
-use palisade_lang::Program;
+use palisade_lang::{Instance, Program};
 
+use crate::reach::{Beyond, Buffers, TsoSpace};
 use crate::state::Frame;
-use crate::{Answer, Control, Options, Reductions, Stats, Verdict};
+use crate::{Answer, Control, Model, Options, Reductions, Refusal, Stats, Verdict};
 use fair::{Stay, Stuck};
 use graph::{Graph, Stop};
 
@@ -35,17 +43,64 @@ pub(crate) enum Hang {
 const FIRST_LOOK: usize = 1 << 12;
 const NEXT_LOOK: usize = 8;
 
+/// Said where SC decides.
+const ROBUST_NOTE: &str =
+    "the program is robust: its fair runs are those of SC, and there no thread is stuck";
+
+/// Said where the states with longer buffers are not known.
+const TOO_LONG: &str = "no thread is stuck as long as buffers are short, but they can get longer";
+
+/// Decides `live`.
+pub(crate) fn check(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    if let Some(name) = &options.thread
+        && !program
+            .instances()
+            .iter()
+            .any(|i| is_meant(program, i, name))
+    {
+        return Err(Refusal {
+            message: format!("there is no thread `{name}`"),
+            span: None,
+        });
+    }
+    match options.model {
+        Model::Sc => Ok(under_sc(program, options, control)),
+        Model::Tso => Ok(tso::check(program, options, control)),
+        _ => weak::check(program, options, control),
+    }
+}
+
+/// Whether a running thread, or all copies of its thread, are called this.
+fn is_meant(program: &Program, instance: &Instance, name: &str) -> bool {
+    instance.name == *name || program.thread(instance.thread).name == *name
+}
+
 /// Decides `live` under SC.
-pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
+fn under_sc(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
+    with_buffers(program, options, control, None)
+}
+
+/// Decides `live` under SC, or under TSO with buffers of this length: then a state in which a store does not fit is cut off.
+fn with_buffers(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    bound: Option<usize>,
+) -> Answer {
     let start = Instant::now();
-    let mut answer = decide(program, options, control, options.reductions.dead_registers);
+    let forgets = options.reductions.dead_registers;
+    let mut answer = decide(program, options, control, forgets, bound);
     if answer.verdict == Verdict::Violated && options.reductions.dead_registers {
         // The cycle of the run is to close with all registers, also those that are not read again.
         let rest = Options {
             timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
             ..options.clone()
         };
-        let exact = decide(program, &rest, control, false);
+        let exact = decide(program, &rest, control, false, bound);
         answer.stats.add(&exact.stats);
         answer.witnesses = exact.witnesses;
         if answer.witnesses.is_empty() {
@@ -61,8 +116,11 @@ fn decide(
     options: &Options,
     control: &Control<'_>,
     dead_registers: bool,
+    bound: Option<usize>,
 ) -> Answer {
     let start = Instant::now();
+    // Elsewhere the way to the cycle is a run like any other.
+    let lists_all = matches!(options.model, Model::Sc | Model::Tso);
     let reductions = Reductions {
         dead_registers,
         ..Reductions::NONE
@@ -71,19 +129,30 @@ fn decide(
     let mut plain = program.clone();
     plain.nevers.clear();
     let frame = Frame::new(&plain, &reductions);
-    let mut graph = Graph::new(&frame);
+    let buffers = Buffers::new(bound.unwrap_or(0), Beyond::Refuse);
+    let space = TsoSpace {
+        frame: &frame,
+        buffers: &buffers,
+        bound_met: Default::default(),
+    };
+    let mut graph = Graph::new(&frame, bound.map(|_| &space));
     let mut answer = Answer::dismissed(0, start.elapsed());
     let mut most = FIRST_LOOK;
     loop {
         let grown = graph.grow(most, start, options, control);
-        if let Some((stay, hang)) = first_hang(&graph) {
+        if let Some((stay, hang)) = first_hang(&graph, options) {
             answer.verdict = Verdict::Violated;
-            let witness = lasso::witness(program, &graph, &stay, &hang);
+            let witness = lasso::witness(program, &graph, &stay, &hang, lists_all);
             answer.witnesses.push(witness);
             break;
         }
         match grown {
-            Ok(()) => break,
+            Ok(()) => {
+                if graph.cut.contains(&true) {
+                    answer.verdict = Verdict::Unknown(TOO_LONG.to_owned());
+                }
+                break;
+            }
             Err(Stop::Enough) => most = most.saturating_mul(NEXT_LOOK),
             Err(Stop::Limit(why)) => {
                 let reason = format!(
@@ -110,8 +179,14 @@ fn decide(
 }
 
 /// The nearest place where a thread waits for ever; if there is none, the nearest where one is starved.
-fn first_hang(graph: &Graph<'_, '_>) -> Option<(Stay, Hang)> {
+fn first_hang(graph: &Graph<'_, '_>, options: &Options) -> Option<(Stay, Hang)> {
+    let instances = graph.frame.threads.instances();
+    let asked = |&thread: &usize| {
+        let name = options.thread.as_ref();
+        name.is_none_or(|name| is_meant(graph.frame.program(), &instances[thread], name))
+    };
     let threads: Vec<Stuck<'_, '_, '_>> = (0..graph.frame.thread_count())
+        .filter(asked)
         .map(|thread| Stuck::new(graph, thread))
         .collect();
     let nearest = |found: Vec<Stay>| found.into_iter().min_by_key(|stay| stay.states[0]);

@@ -1,4 +1,4 @@
-//! The flattening abstraction (paper 004, section 10), made sound.
+//! The flattening abstraction (Abdulla et al. 2015, section 10), made sound.
 //!
 //! For a pivot, the other threads take their first K steps as they are. After that a thread keeps only its stores and read-modify-writes
 //! to locations that matter: those that the pivot reads, or that some other thread may read in its first K steps. Everything

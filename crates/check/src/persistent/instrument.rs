@@ -1,4 +1,4 @@
-//! The source-to-source reduction of persistence to SC reachability (paper 004, section 8): every thread may become the pivot, with
+//! The source-to-source reduction of persistence to SC reachability (Abdulla et al. 2015, section 8): every thread may become the pivot, with
 //! any of its stores, and any other thread may then overtake it.
 //!
 //! The instrumented program reaches a state with `goal == 1` under SC iff the program is not persistent. The paper marks the location of e1 and

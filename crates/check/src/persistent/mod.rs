@@ -1,4 +1,4 @@
-//! `persistent` under TSO: every TSO run has the program orders and the store order of some SC run (paper 004).
+//! `persistent` under TSO: every TSO run has the program orders and the store order of some SC run (Abdulla et al. 2015).
 //!
 //! By Theorem 1 there a program is fragile iff it has, after an SC run π1, the pattern
 //!
@@ -29,7 +29,7 @@ mod flatten;
 pub mod instrument;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use web_time::Instant;
 
 use palisade_explore::{Finding, Reason, Successors};
 use palisade_lang::{LocationId, Order, Program, Value};

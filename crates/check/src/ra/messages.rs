@@ -1,4 +1,4 @@
-//! What the memory of release/acquire remembers: messages and views (paper 003, section 3), as numbers.
+//! What the memory of release/acquire remembers: messages and views (Lahav and Margalit 2019, section 3), as numbers.
 //!
 //! Only what can still make a difference is kept. A view's entry for a location matters when a thread that accesses the location has it, or is
 //! told it; so what all threads that may still access a location know alike is forgotten: older messages, and by how much an entry of a view is
@@ -107,6 +107,13 @@ impl Messages {
     pub fn newest(&self, location: LocationId) -> Value {
         let of_location = &self.of[location.index()];
         of_location[of_location.len() - 1].value
+    }
+
+    /// What the block that some thread is in has read or written.
+    pub fn seen_by_block(&self) -> Option<(LocationId, Value)> {
+        let block = self.block?;
+        let value = self.of[block.location as usize][block.at as usize].value;
+        Some((LocationId(block.location), value))
     }
 
     pub fn knows_newest(&self, thread: usize, location: LocationId) -> bool {

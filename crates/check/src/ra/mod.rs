@@ -4,23 +4,28 @@
 //! threads and locations at once, as the paper has it: it is used for certificates, and for release/acquire where the other one is
 //! switched off; the tests hold the two against each other, and both against brute force.
 //!
-//! `critical` dismisses what needs no search, `facts` says what is known before one, `blocks` takes an `atomic` block as the read-modify-write that it is, `step` is what searches
+//! `observe` and `observed` are what `observational` adds: loads whose values may not be used, and execution graphs that show one that is.
+//!
+//! `critical` dismisses what needs no search, `forget` leaves out values where a program has many states, `facts` says what is known before one, `blocks` takes an `atomic` block as the read-modify-write that it is, `step` is what searches
 //! find, and `witness` turns it into an execution graph. `runs` looks at all runs of a program that is not robust, for `safe`.
 
 pub(crate) mod blocks;
-mod critical;
+pub(crate) mod critical;
 pub(crate) mod facts;
+mod forget;
 mod messages;
+mod observe;
+mod observed;
 pub(crate) mod runs;
 pub(crate) mod scm;
 pub(crate) mod sets;
 pub(crate) mod step;
-mod suspects;
+pub(crate) mod suspects;
 pub(crate) mod unreduced;
 pub(crate) mod witness;
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 use palisade_explore::Space;
 use palisade_lang::{Copies, Op, Order, Program, Span, Thread, ThreadId};
@@ -32,11 +37,14 @@ use rustc_hash::FxHashMap;
 
 use crate::search::search;
 use crate::state::Frame;
-use crate::{Answer, Control, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
+use crate::{Abstraction, Answer, Control, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
 use blocks::Blocks;
 use critical::Critical;
 use facts::{Facts, Fences};
-use scm::search::{End, Search};
+use forget::without_large_values;
+use observe::{Roles, is_mentioned, with_blind_loads};
+use observed::{End, Wish};
+use scm::search::{End as Ended, Search};
 use suspects::{Suspects, Wanted};
 use witness::Replay;
 
@@ -53,7 +61,81 @@ pub(crate) fn robust(
     options: &Options,
     control: &Control<'_>,
 ) -> Result<Answer, Refusal> {
-    stale_or_racing(program, options, control, Wanted::StaleOrRacing)
+    let exactly = |options: &Options| {
+        let wanted = Wanted::StaleOrRacing;
+        stale_or_racing(program, options, control, wanted)
+    };
+    // Checkpoints know one walk after the other, not which of them are made.
+    let first = match options.abstraction {
+        _ if options.checkpoints.is_some() => return exactly(options),
+        _ if !options.reductions.static_filter => return exactly(options),
+        Abstraction::Off => return exactly(options),
+        Abstraction::From(_) => None,
+        Abstraction::Auto => {
+            let enough = options.most_states.is_some_and(|most| most <= FEW_STATES);
+            let most = options.most_states.unwrap_or(FEW_STATES).min(FEW_STATES);
+            let few = Options {
+                most_states: Some(most),
+                ..options.clone()
+            };
+            let answer = exactly(&few)?;
+            if enough || answer.stats.states < FEW_STATES || !is_unknown(&answer) {
+                return Ok(answer);
+            }
+            Some(answer)
+        }
+    };
+    let mut spent = first.as_ref().map_or(Stats::default(), |a| a.stats);
+    let left = |spent: &Stats| options.timeout.map(|t| t.saturating_sub(spent.wall));
+    for most_values in VALUES_KEPT {
+        let Some((forgetful, names)) = without_large_values(program, most_values) else {
+            continue;
+        };
+        let question = Options {
+            all: false,
+            timeout: left(&spent),
+            most_states: Some(options.most_states.unwrap_or(MANY_STATES).min(MANY_STATES)),
+            ..options.clone()
+        };
+        let wanted = Wanted::StaleOrRacing;
+        let mut answer = stale_or_racing(&forgetful, &question, control, wanted)?;
+        spent.add(&answer.stats);
+        if answer.verdict == Verdict::Holds {
+            answer.stats = spent;
+            answer.notes = first.map_or(Vec::new(), |a| a.notes);
+            let names: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+            if !names.is_empty() {
+                answer
+                    .notes
+                    .push(format!("{FORGOTTEN} {}", names.join(", ")));
+            }
+            return Ok(answer);
+        }
+    }
+    let question = Options {
+        timeout: left(&spent),
+        ..options.clone()
+    };
+    let mut answer = exactly(&question)?;
+    spent.add(&answer.stats);
+    answer.stats = spent;
+    Ok(answer)
+}
+
+/// With no more states than this, the program is small enough as it is.
+const FEW_STATES: u64 = 400_000;
+
+/// No more states of a program that has forgotten values are looked at.
+const MANY_STATES: u64 = 8_000_000;
+
+/// What takes more values than this forgets them: at first nearly everything, then less.
+const VALUES_KEPT: [usize; 2] = [2, 4];
+
+/// Said where a program is robust whatever these locations hold.
+const FORGOTTEN: &str = "it is robust whatever values are read from";
+
+fn is_unknown(answer: &Answer) -> bool {
+    matches!(answer.verdict, Verdict::Unknown(_))
 }
 
 /// Whether no SC run has a data race by happens-before of the model.
@@ -97,7 +179,7 @@ fn stale_or_racing(
         _ => Fences::Updates,
     };
     let facts = Facts::new(&plain, fences);
-    let critical = match options.reductions.static_filter && wanted == Wanted::StaleOrRacing {
+    let critical = match options.reductions.static_filter && wanted != Wanted::Racing {
         true => Critical::new(&plain, &facts),
         false => Critical::everything(),
     };
@@ -115,7 +197,8 @@ fn stale_or_racing(
         options.reductions.suspects || fences == Fences::Fences || wanted == Wanted::Racing;
     let mut answer = match one_at_a_time {
         true => {
-            let space = Suspects::new(&frame, &facts, &critical, options.reductions, wanted);
+            let reductions = options.reductions;
+            let space = Suspects::new(&frame, &facts, &critical, reductions, wanted, None);
             question.one_at_a_time(&space, options, control)
         }
         false => question.with_all_monitors(options, control),
@@ -131,6 +214,59 @@ fn stale_or_racing(
     answer.stats.pruned += critical.dismissed;
     Ok(answer)
 }
+
+/// Decides `observational` under C++20, and under RC11 without seq_cst accesses.
+pub(crate) fn observational(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
+    let start = Instant::now();
+    check_meaning(program, options)?;
+    let (plain, origins) = prepared(program, options.reductions.symmetry);
+    let (woven, roles) = with_blind_loads(&plain, program, &origins);
+    let frame = Frame::new(&woven, &options.reductions);
+    let facts = Facts::new(&woven, Fences::Fences);
+    let critical = match options.reductions.static_filter {
+        true => Critical::new(&woven, &facts),
+        false => Critical::everything(),
+    };
+    if critical.all_dismissed() && !has_nonatomic_accesses(&plain) {
+        return Ok(Answer::dismissed(critical.pairs, start.elapsed()));
+    }
+    let question = Question {
+        model: options.model,
+        frame: &frame,
+        facts: &facts,
+        original: program,
+        origins: &origins,
+    };
+    let wanted = Wanted::Observed;
+    let reductions = options.reductions;
+    let space = Suspects::new(&frame, &facts, &critical, reductions, wanted, Some(&roles));
+    let mut answer = question.observed(&space, &roles, options, control);
+    if answer.verdict == Verdict::Violated && answer.witnesses.is_empty() {
+        // The first thing that was found cannot be shown; another one may.
+        let all = Options {
+            all: true,
+            timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
+            checkpoints: None,
+            ..options.clone()
+        };
+        answer = question.observed(&space, &roles, &all, control);
+        if answer.verdict == Verdict::Violated && answer.witnesses.is_empty() {
+            answer.verdict = Verdict::Unknown(NOT_SHOWN.to_owned());
+        }
+        answer
+            .witnesses
+            .truncate(if options.all { usize::MAX } else { 1 });
+    }
+    answer.stats.pruned += critical.dismissed;
+    Ok(answer)
+}
+
+/// Said where the search for used stale values finds what no execution graph shows.
+const NOT_SHOWN: &str = "a stale value may be used as far as the search can tell, but no execution graph was found that shows it: the search takes a load whose value is not used as one from which its thread learns nothing";
 
 /// What is asked.
 struct Question<'a, 'p> {
@@ -185,6 +321,58 @@ impl<'a> Question<'a, '_> {
         answer
     }
 
+    fn observed(
+        &self,
+        space: &Suspects<'a, '_>,
+        roles: &Roles,
+        options: &Options,
+        control: &Control<'_>,
+    ) -> Answer {
+        let (outcome, mut answer) = search(space, options, control);
+        let mut worker = space.worker();
+        let names = self.original.instances();
+        // By running thread: the same in the user's program.
+        let user: Vec<usize> = self
+            .origins
+            .iter()
+            .map(|o| names.iter().position(|i| i.name == o.name).unwrap_or(0))
+            .collect();
+        let mentioned =
+            |thread: usize, register| is_mentioned(self.original, &names[thread], register);
+        for finding in &outcome.findings {
+            answer.verdict = Verdict::Violated;
+            let Some((row, steps, violation)) = space.story(&mut worker, finding) else {
+                continue;
+            };
+            let replay = self.replay(&mut worker.view, &mut worker.blocks);
+            let Some(mut items) = replay.items(roles, row, &steps, &violation) else {
+                continue;
+            };
+            for item in &mut items {
+                item.thread = user[item.thread];
+            }
+            let end = match End::of(&violation) {
+                End::Use(thread) => End::Use(user[thread]),
+                other => other,
+            };
+            let wish = Wish {
+                program: self.original,
+                model: self.model,
+                items: &items,
+                end,
+                mentioned: &mentioned,
+            };
+            answer.witnesses.extend(wish.witness());
+            if !options.all && !answer.witnesses.is_empty() {
+                break;
+            }
+        }
+        if space.error_seen.load(Ordering::Relaxed) {
+            answer.notes.push(ERROR_NOTE.to_owned());
+        }
+        answer
+    }
+
     fn with_all_monitors(&self, options: &Options, control: &Control<'_>) -> Answer {
         let start = Instant::now();
         let mut answer = Answer {
@@ -211,19 +399,19 @@ impl<'a> Question<'a, '_> {
             let held = palisade_explore::resident_bytes().unwrap_or_else(|| search.bytes());
             answer.stats.peak_memory_bytes = answer.stats.peak_memory_bytes.max(held);
             match end {
-                End::TooManySlots => {
+                Ended::TooManySlots => {
                     slots *= 2;
                     continue;
                 }
-                End::Robust => {}
-                End::Violated(node, violation) => {
+                Ended::Robust => {}
+                Ended::Violated(node, violation) => {
                     answer.verdict = Verdict::Violated;
                     let (row, steps, violation) = search.story(node, violation);
                     let (view, blocks) = search.tools();
                     let witness = self.replay(view, blocks).witness(row, &steps, &violation);
                     answer.witnesses.extend(witness);
                 }
-                End::Stopped(stopped) => {
+                Ended::Stopped(stopped) => {
                     answer.verdict = Verdict::Unknown(format!(
                         "{}; {} states were seen, and none of them is a violation",
                         stopped.why(),

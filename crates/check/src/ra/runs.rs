@@ -10,7 +10,7 @@ use palisade_explore::{Finding, Space, Successors};
 use palisade_lang::{Op, Order, PointId, Program, ProgramError, Thread, Value};
 use palisade_memory::witness::InitialName;
 use palisade_memory::{Event, EventKind, EventRef, Pattern, PatternKind, Witness};
-use palisade_threads::{ActionKind, Effect, Footprint, LocalId, Status, View};
+use palisade_threads::{ActionKind, Effect, Footprint, LocalId, View};
 
 use super::check_meaning;
 use super::messages::{Messages, Pool, Written};
@@ -21,6 +21,7 @@ use crate::safe::{ERROR, never_in_words};
 use crate::sc::StepLabel;
 use crate::search::search_within;
 use crate::state::Frame;
+use crate::waiting::{is_deadlock, is_deadlock_in_old_block};
 use crate::{Answer, Control, Criterion, Model, Options, Reductions, Verdict};
 
 /// The kind of a race's finding.
@@ -389,6 +390,10 @@ impl Kept for RaSpace<'_, '_> {
         self.pool
             .recall_numbers(locations, self.frame.thread_count(), numbers)
     }
+
+    fn doubt(&self) -> Option<&'static str> {
+        self.frame.doubt()
+    }
 }
 
 impl<'f> Space for RaSpace<'f, '_> {
@@ -432,7 +437,6 @@ impl<'f> Space for RaSpace<'f, '_> {
         view.begin_state();
         let messages = self.pool.get(row[self.component()]);
         let only = frame.atomic_thread(view, row);
-        let mut moved = false;
         for instance in 0..frame.thread_count() {
             if only.is_some_and(|only| only != instance) {
                 continue;
@@ -444,7 +448,6 @@ impl<'f> Space for RaSpace<'f, '_> {
                 let taken = view.action(code, local, action);
                 let mut outcome = 0;
                 for turn in self.turns(&messages, instance, taken.kind, block) {
-                    moved = true;
                     let mut label = || {
                         let label = StepLabel {
                             component: instance,
@@ -487,9 +490,16 @@ impl<'f> Space for RaSpace<'f, '_> {
                 }
             }
         }
-        let all_ended = (0..frame.thread_count())
-            .all(|i| view.status(frame.codes[i], LocalId(row[i])) == Status::Ended);
-        let deadlock = !moved && !all_ended;
+        // A thread inside a block goes on seeing what the block has read.
+        let deadlock = match messages.seen_by_block() {
+            Some((location, value)) if value != messages.newest(location) => {
+                next.clear();
+                next.extend_from_slice(row);
+                next[frame.component(location)] = view.value_id(value);
+                is_deadlock_in_old_block(frame, view, next)
+            }
+            _ => is_deadlock(frame, view, row),
+        };
         for (index, never) in frame.nevers.iter().enumerate() {
             if frame.is_true(view, row, never, deadlock) && self.is_real(view, row) {
                 out.report(index as u64);

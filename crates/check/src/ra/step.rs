@@ -37,6 +37,11 @@ pub enum Violation {
         /// Which of its outcomes.
         outcome: usize,
     },
+    /// The thread is about to use a value that it has read from a stale write.
+    Used {
+        /// The component of the thread.
+        thread: usize,
+    },
 }
 
 impl Violation {
@@ -60,6 +65,9 @@ impl Violation {
                 thread: threads[thread],
                 action,
                 outcome,
+            },
+            Violation::Used { thread } => Violation::Used {
+                thread: threads[thread],
             },
         }
     }

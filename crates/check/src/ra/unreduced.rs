@@ -2,7 +2,7 @@
 
 use std::io;
 use std::ops::Range;
-use std::time::Instant;
+use web_time::Instant;
 
 use palisade_lang::{Program, Value};
 

@@ -14,6 +14,8 @@ use palisade_threads::{ActionKind, Effect, LocalId, View};
 use super::Origin;
 use super::blocks::{Block, Blocks, Way};
 use super::facts::Fences;
+use super::observe::Roles;
+use super::observed::{How, Item};
 use super::step::{StepTaken, Violation};
 use crate::sc::{Access, execute};
 use crate::state::Frame;
@@ -273,15 +275,16 @@ impl<'a> Story<'a> {
     }
 }
 
-/// A shortest cycle of `po ∪ rf ∪ mo ∪ fr` through the last event of a thread, as events of a witness: `events_of` says which of them reads and which writes.
+/// A shortest cycle of `po ∪ rf ∪ mo ∪ fr` through an event that does not go through others, as events of a witness: `events_of` says which of them reads
+/// and which writes.
 pub(crate) fn cycle_through(
     graph: &Graph,
-    thread: usize,
+    through: EventId,
+    avoided: &[EventId],
     events_of: impl Fn(EventId) -> (usize, usize),
 ) -> Option<(Vec<usize>, Vec<Edge>)> {
     let relations = Relations::new(graph);
-    let is_last = |id: &EventId| id.thread as usize == thread;
-    let last = relations.ids.iter().rposition(is_last)?;
+    let last = relations.ids.iter().position(|&id| id == through)?;
     let mut came: Vec<Option<(usize, Edge)>> = vec![None; relations.ids.len()];
     let mut queue = VecDeque::from([last]);
     while let Some(node) = queue.pop_front() {
@@ -293,7 +296,7 @@ pub(crate) fn cycle_through(
             (RelationName::Fr, &relations.fr, read),
         ] {
             for to in relation.after(node) {
-                if came[to].is_some() {
+                if came[to].is_some() || avoided.contains(&relations.ids[to]) {
                     continue;
                 }
                 let (its_read, its_write) = events_of(relations.ids[to]);
@@ -344,6 +347,7 @@ impl Replay<'_, '_, '_> {
                 action,
                 outcome,
             } => last.push(((thread, action), outcome)),
+            Violation::Used { .. } => return None,
         }
         let last = last
             .into_iter()
@@ -402,8 +406,13 @@ impl Replay<'_, '_, '_> {
             }
             (None, Violation::Stale { thread, action }) => {
                 story = self.with_stale(&story, &row, *thread, *action)?;
+                let index = story.graph.events[*thread].len().checked_sub(1)? as u32;
+                let last = EventId {
+                    thread: *thread as u32,
+                    index,
+                };
                 let (cycle, edges) =
-                    cycle_through(&story.graph, *thread, |id| story.events_of(id))?;
+                    cycle_through(&story.graph, last, &[], |id| story.events_of(id))?;
                 witness.cycle = cycle;
                 witness.edges = edges;
             }
@@ -411,6 +420,66 @@ impl Replay<'_, '_, '_> {
         }
         witness.events = story.events;
         Some(witness)
+    }
+
+    /// What happens on a path of a program with blind loads, with threads as they are numbered here.
+    pub fn items(
+        mut self,
+        roles: &Roles,
+        mut row: Vec<u32>,
+        steps: &[StepTaken],
+        violation: &Violation,
+    ) -> Option<Vec<Item>> {
+        let frame = self.frame;
+        let mut items = Vec::new();
+        let mut steps = steps.to_vec();
+        let last = |(thread, action): (usize, usize), outcome| StepTaken {
+            thread,
+            action,
+            outcome,
+        };
+        let mut stale = None;
+        match *violation {
+            Violation::Stale { thread, action } => stale = Some((thread, action)),
+            Violation::Race { first, second } => steps.extend([last(first, 0), last(second, 0)]),
+            Violation::Unordered {
+                thread,
+                action,
+                outcome,
+            } => steps.push(last((thread, action), outcome)),
+            Violation::Used { .. } => {}
+        }
+        for step in &steps {
+            let (code, local) = (frame.codes[step.thread], LocalId(row[step.thread]));
+            let taken = self.view.action(code, local, step.action);
+            let role = roles.of(code, taken.transition);
+            let mut how = How::Newest;
+            if role.blind {
+                let told = step.outcome % 2;
+                how = [How::Skipped, How::Suspect][told];
+                let next = self.view.resume(code, local, step.action, told as Value);
+                row[step.thread] = next.get(step.outcome / 2)?.0;
+            } else {
+                self.take(&mut row, step)?;
+            }
+            if !matches!(taken.kind, ActionKind::Local | ActionKind::Error(_)) {
+                items.push(Item {
+                    thread: step.thread,
+                    transition: role.original,
+                    how,
+                });
+            }
+        }
+        if let Some((thread, action)) = stale {
+            let (code, local) = (frame.codes[thread], LocalId(row[thread]));
+            let taken = self.view.action(code, local, action);
+            items.push(Item {
+                thread,
+                transition: roles.of(code, taken.transition).original,
+                how: How::Stale,
+            });
+        }
+        Some(items)
     }
 
     /// Takes a step of the path under SC.

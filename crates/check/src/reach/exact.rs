@@ -19,9 +19,10 @@ use super::walk::{ERROR, FLUSH, TsoSpace};
 use super::{Context, Round};
 use crate::run::{event_at, name_copies};
 use crate::safe::never_in_words;
-use crate::sc::{StepLabel, is_deadlock};
+use crate::sc::StepLabel;
 use crate::search::search;
 use crate::state::Frame;
+use crate::waiting::is_deadlock;
 use crate::{Criterion, Model, Verdict};
 
 /// Walks with longer and longer buffers.

@@ -16,18 +16,20 @@ mod exact;
 mod lazy;
 mod walk;
 
-use std::time::Instant;
+use web_time::Instant;
 
 use palisade_lang::Program;
 use palisade_memory::{Event, EventKind, Witness};
 
 use crate::{Answer, Control, Model, Options, Route, Stats, Verdict};
-pub(crate) use buffers::{Beyond, Buffer, Buffers};
+pub(crate) use bounded::most_pending_stores;
+pub(crate) use buffers::{Beyond, Buffer, BufferView, Buffers};
 use dual::Dual;
 pub(crate) use dual::load_buffer_states;
+pub use dual::{WithCopies, with_any_number_of_copies};
 use exact::Exact;
 use lazy::Lazy;
-pub(crate) use walk::TsoSpace;
+pub(crate) use walk::{FLUSH, TsoSpace};
 
 /// Said where SC is enough to go wrong.
 pub(crate) const SC_NOTE: &str = "it happens under SC already";
@@ -242,7 +244,7 @@ fn unknown(reason: String) -> Answer {
 }
 
 /// A run under SC as TSO executes it: every store is flushed as soon as it is issued.
-fn as_tso_run(witness: &mut Witness) {
+pub(crate) fn as_tso_run(witness: &mut Witness) {
     let mut events: Vec<Event> = Vec::new();
     let mut new_index = Vec::new();
     for event in &witness.events {
@@ -266,6 +268,12 @@ fn as_tso_run(witness: &mut Witness) {
         for event in &mut pattern.events {
             *event = new_index[*event];
         }
+    }
+    if let Some(start) = &mut witness.loop_start {
+        *start = match start.checked_sub(1) {
+            Some(before) => new_index.get(before).map_or(*start, |last| last + 1),
+            None => 0,
+        };
     }
     witness.events = events;
     witness.model = Model::Tso;

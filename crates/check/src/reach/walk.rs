@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use palisade_explore::{Space, Successors};
 use palisade_lang::{Order, Program, ProgramError, Value};
-use palisade_threads::{ActionKind, Effect, LocalId, Status, View};
+use palisade_threads::{ActionKind, Effect, LocalId, View};
 
 use super::buffers::{Buffer, BufferView, Buffers, Pending};
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::sc::{Access, StepLabel};
 use crate::state::Frame;
+use crate::waiting::is_deadlock;
 
 /// The kind of an error's finding: which instruction. A `never`'s kind is its number.
 pub(crate) const ERROR: u64 = 1 << 63;
@@ -178,6 +179,10 @@ impl Kept for TsoSpace<'_, '_> {
         let locations = self.program().locations.len();
         self.buffers.recall_numbers(locations, numbers)
     }
+
+    fn doubt(&self) -> Option<&'static str> {
+        self.frame.doubt()
+    }
 }
 
 impl<'f> Space for TsoSpace<'f, '_> {
@@ -213,7 +218,6 @@ impl<'f> Space for TsoSpace<'f, '_> {
         } = worker;
         view.begin_state();
         let atomic = frame.atomic_thread(view, row);
-        let mut moved = false;
         for instance in 0..frame.thread_count() {
             if atomic.is_some_and(|only| only != instance) {
                 continue;
@@ -251,7 +255,6 @@ impl<'f> Space for TsoSpace<'f, '_> {
                 for (outcome, &(location, value, rest)) in
                     buffers.pops(row[buffer_component]).iter().enumerate()
                 {
-                    moved = true;
                     let written = (frame.component(location), view.value_id(value));
                     emit(
                         out,
@@ -266,12 +269,10 @@ impl<'f> Space for TsoSpace<'f, '_> {
                     Ok(Some(done)) => done,
                     Ok(None) => continue,
                     Err(_) => {
-                        moved = true;
                         out_error(out, code, taken.transition, label(action, 0));
                         continue;
                     }
                 };
-                moved = true;
                 let buffer = match done.issued {
                     None => row[buffer_component],
                     Some(store) => match buffers.push(row[buffer_component], store) {
@@ -305,9 +306,7 @@ impl<'f> Space for TsoSpace<'f, '_> {
         self.look_for_errors(view, buffers, row, out);
         let flushed = row[frame.width()..].iter().all(|&buffer| buffer == 0);
         if flushed {
-            let all_ended = (0..frame.thread_count())
-                .all(|i| view.status(frame.codes[i], LocalId(row[i])) == Status::Ended);
-            let deadlock = !moved && !all_ended;
+            let deadlock = is_deadlock(frame, view, row);
             for (index, never) in frame.nevers.iter().enumerate() {
                 if frame.is_true(view, row, never, deadlock) {
                     out.report(index as u64);

@@ -1,6 +1,6 @@
 //! `robust` under TSO: no attack is feasible.
 
-use std::time::Instant;
+use web_time::Instant;
 
 use palisade_lang::Program;
 

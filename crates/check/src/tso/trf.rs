@@ -14,7 +14,7 @@
 //! writes a location that the attacker has loaded, and up to there the attacker was alone.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Instant;
+use web_time::Instant;
 
 use palisade_explore::{Finding, Successors};
 use palisade_lang::{LocationId, Order, Program};

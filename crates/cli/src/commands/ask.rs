@@ -6,25 +6,21 @@ use crate::config;
 use crate::input::{self, Job};
 use crate::limits;
 use crate::output::{Closed, Output};
-use crate::pairs;
-use crate::patience::{Patience, wait_for};
 use crate::picture::PictureFile;
 use crate::progress::{FilesLine, ProgressLine};
-use palisade_check::{Control, Harm, Options, Reductions, Route, Stats, Verdict};
-use palisade_fence::{FenceResult, Fences};
+use palisade::limits::Limits;
+pub use palisade::{Asked, guarded};
+use palisade_check::{Control, Disk, Harm, Options, Reductions, Route};
 use palisade_lang::Program;
-use palisade_lang::meter::is_exhausted;
 use palisade_memory::{Criterion, Model};
 use palisade_report::{
-    Answer, Failure, FenceFindings, FileReport, Findings, Look, Question, Status, github, json,
-    sarif, text,
+    Failure, FileReport, Findings, Look, Question, Status, github, json, sarif, text,
 };
 use std::ops::ControlFlow;
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Set by Ctrl-C (and by a request to terminate): searches stop, and answer what they can.
 static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
@@ -54,28 +50,12 @@ pub fn cancel() -> &'static AtomicBool {
     &CANCEL
 }
 
-/// Does something for one FILE. A bug of ours must not cost the answers about the others.
-pub fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(Failure::Message(
-            "palisade itself went wrong here; please report this, with the program".to_owned(),
-        ))
-    })
-}
-
 /// What a program is asked, and how long that may take.
 pub type Answering =
     dyn Fn(&Program, Asked, Effort, &Control<'_>) -> Result<Findings, Failure> + Send + Sync;
 
 /// Finds the question for a program.
 pub type Choosing = dyn Fn(&Program) -> Asked + Send + Sync;
-
-/// What is asked about one program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
-    pub model: Model,
-    pub question: Question,
-}
 
 /// A question to ask about every FILE.
 pub struct Asking<'a> {
@@ -202,93 +182,37 @@ impl Asking<'_> {
     }
 
     fn report(&self, job: &Job, effort: Effort, look: Look) -> Done {
-        let begin = Instant::now();
-        let (path, read) = match job {
-            Job::Trouble(path, message) => {
-                (path.clone(), Ok(Err(Failure::Message(message.clone()))))
-            }
-            Job::File(path) => {
-                let (path, reading) = (path.clone(), self.input.reading.clone());
-                let read = {
-                    let path = path.clone();
-                    move |_: &AtomicBool| {
-                        let read = guarded(|| input::read(&path, &reading));
-                        (read, is_exhausted())
-                    }
-                };
-                let read = match wait_for(patience(self.search, effort), cancel(), read) {
-                    // What was not read to its end is no wrong program.
-                    Ok((Err(_), true)) => Err(match cancel().load(Ordering::Relaxed) {
-                        true => "it was interrupted",
-                        false => "the memory limit is reached",
-                    }),
-                    Ok((read, _)) => Ok(read),
-                    Err(reason) => Err(reason),
-                };
-                (path, read)
-            }
+        let (path, job) = match job {
+            Job::Trouble(path, message) => (path.clone(), Err(message.clone())),
+            Job::File(path) => (path.clone(), Ok(path.clone())),
         };
         let file = input::display_name(&path);
-        let mut warnings = String::new();
-        let mut asked = self.asked;
-        let (program, result) = match read {
-            Err(reason) => {
-                let reason = format!("{reason} while the program is read");
-                (None, Ok(nothing_found(asked, &reason, begin.elapsed())))
-            }
-            Ok(Err(failure)) => (None, Err(failure)),
-            Ok(Ok(input)) => {
-                warnings = text::warnings(&input.program.source, &input.warnings, look);
-                if let Some(choose) = &self.choose {
-                    asked = choose(&input.program);
-                }
-                let (program, result) = self.search(&file, input.program, asked, effort);
-                (Some(program), result)
-            }
+        let reading = self.input.reading.clone();
+        let read = move || input::read(&job.map_err(Failure::Message)?, &reading);
+        let choose = |program: Option<&Program>| match (program, &self.choose) {
+            (Some(program), Some(choose)) => choose(program),
+            _ => self.asked,
         };
-        let result = result.map(with_defaults_named);
-        Done {
-            report: FileReport {
-                file,
-                model: asked.model,
-                question: asked.question,
-                program,
-                result,
-            },
-            warnings,
-        }
-    }
-
-    fn search(
-        &self,
-        file: &str,
-        program: Program,
-        asked: Asked,
-        effort: Effort,
-    ) -> (Program, Result<Findings, Failure>) {
-        let line = match effort {
-            Effort::Full => ProgressLine::new(file),
-            Effort::Glance => ProgressLine::none(),
+        let (find, shown) = (Arc::clone(&self.answer), file.clone());
+        let answer = move |program: &Program, asked: Asked, stop: &AtomicBool| {
+            let line = match effort {
+                Effort::Full => ProgressLine::new(&shown),
+                Effort::Glance => ProgressLine::none(),
+            };
+            let control = Control {
+                cancel: stop,
+                progress: &|progress| line.show(progress),
+            };
+            find(program, asked, effort, &control)
         };
-        let program = Arc::new(program);
-        let work = {
-            let (answer, program) = (Arc::clone(&self.answer), Arc::clone(&program));
-            move |stop: &AtomicBool| {
-                let show = |progress: &palisade_check::Progress| line.show(progress);
-                let control = Control {
-                    cancel: stop,
-                    progress: &show,
-                };
-                guarded(|| answer(&program, asked, effort, &control))
-            }
+        let limits = limits_of(self.search, effort);
+        let (mut report, warnings) = palisade::report(file, read, choose, answer, limits, cancel());
+        let warnings = match &report.program {
+            Some(program) => text::warnings(&program.source, &warnings, look),
+            None => String::new(),
         };
-        let begin = Instant::now();
-        let result = match wait_for(patience(self.search, effort), cancel(), work) {
-            Ok(result) => result,
-            Err(reason) => Ok(nothing_found(asked, reason, begin.elapsed())),
-        };
-        let program = Arc::try_unwrap(program).unwrap_or_else(|program| (*program).clone());
-        (program, result)
+        report.result = report.result.map(with_defaults_named);
+        Done { report, warnings }
     }
 
     fn print(&self, report: &FileReport, output: &mut Output) -> Result<(), Closed> {
@@ -313,70 +237,9 @@ impl Asking<'_> {
     }
 }
 
-/// What there is to say where nobody has waited for the answer.
-fn nothing_found(asked: Asked, reason: &str, wall: Duration) -> Findings {
-    let stats = Stats {
-        wall,
-        ..Stats::default()
-    };
-    let unknown = || Answer {
-        verdict: Verdict::Unknown(reason.to_owned()),
-        witnesses: Vec::new(),
-        stats,
-        notes: Vec::new(),
-        harm: None,
-    };
-    match asked.question {
-        Question::Check(_) | Question::Reach => Findings::One(unknown()),
-        Question::CheckModels(criterion) => Findings::Models(
-            pairs::models(criterion)
-                .into_iter()
-                .map(|model| (model, Ok(unknown())))
-                .collect(),
-        ),
-        Question::CheckAll => Findings::All(
-            pairs::criteria(asked.model)
-                .into_iter()
-                .map(|criterion| (criterion, Ok(unknown())))
-                .collect(),
-        ),
-        Question::Fence(_) => Findings::Fences(Box::new(FenceFindings {
-            fences: Fences {
-                result: FenceResult::Unknown {
-                    reason: reason.to_owned(),
-                    lower_bound: 0,
-                    confirmed: None,
-                },
-                witness: None,
-                all: None,
-                explanations: Vec::new(),
-                stats,
-                notes: Vec::new(),
-            },
-            existing: None,
-            text: None,
-            written: false,
-        })),
-    }
-}
-
 /// Says with an answer where defaults that change its meaning come from.
 fn with_defaults_named(mut findings: Findings) -> Findings {
-    let said = || config::said().map(str::to_owned);
-    match &mut findings {
-        Findings::One(answer) => answer.notes.extend(said()),
-        Findings::All(answers) => {
-            for answer in answers.iter_mut().flat_map(|(_, answer)| answer) {
-                answer.notes.extend(said());
-            }
-        }
-        Findings::Models(answers) => {
-            for answer in answers.iter_mut().flat_map(|(_, answer)| answer) {
-                answer.notes.extend(said());
-            }
-        }
-        Findings::Fences(found) => found.fences.notes.extend(said()),
-    }
+    findings.each_notes(|notes| notes.extend(config::said().map(str::to_owned)));
     findings
 }
 
@@ -412,13 +275,13 @@ fn jobs_of(search: &SearchArgs) -> usize {
 }
 
 /// What the answer about one FILE may take.
-fn patience(search: &SearchArgs, effort: Effort) -> Patience {
+fn limits_of(search: &SearchArgs, effort: Effort) -> Limits {
     let memory = match effort {
         Effort::Full => search.memory,
         // Others are looked at beside it, and it will be looked at again.
         Effort::Glance => None,
     };
-    Patience {
+    Limits {
         timeout: timeout(search, effort),
         memory,
     }
@@ -447,10 +310,13 @@ pub fn options(
             (1, Some(memory.min(GLANCE_MEMORY)))
         }
     };
+    // A glance is over before anything has to be put away.
+    let disk = search.disk.as_ref().filter(|_| effort == Effort::Full);
     Options {
         jobs,
         timeout: timeout(search, effort),
         memory,
+        disk: disk.map(Disk::new),
         machine: Some(limits::machine),
         reductions: Reductions {
             local_steps: !search.no_local_steps,
@@ -466,6 +332,7 @@ pub fn options(
         all,
         abstraction: search.abstraction.unwrap_or_default(),
         route: search.route.map_or(Route::Any, Route::from),
+        thread: search.thread.clone(),
         ..Options::new(model, criterion)
     }
 }

@@ -71,7 +71,7 @@ impl<'a> Wanted<'a> {
         }
         // The limit is on the answer and the certificate together.
         options.timeout = options.timeout.map(|t| t.saturating_sub(answer.stats.wall));
-        match self.try_to_write(program, &options, control) {
+        match write_certificate(self.path, program, &options, control) {
             Ok(states) => answer.notes.push(format!(
                 "the certificate `{}` has {states} states; `palisade validate` checks it, with `--model {} --criterion {}`",
                 self.path.display(),
@@ -94,25 +94,6 @@ impl<'a> Wanted<'a> {
         *self.trouble.lock().unwrap_or_else(|e| e.into_inner()) = Some((status, message));
     }
 
-    fn try_to_write(
-        &self,
-        program: &Program,
-        options: &Options,
-        control: &Control<'_>,
-    ) -> Result<u64, NoCertificate> {
-        let mut sorter = Sorter::default();
-        let mut bytes = Vec::new();
-        let claim = palisade_param::certificate(program, options, control, &mut |state| {
-            bytes.clear();
-            encode(state, &mut bytes);
-            sorter.push(&bytes)
-        })?;
-        let header = Header::new(program, claim);
-        let mut states = sorter.finish().map_err(NoCertificate::Failed)?;
-        write_whole_with(self.path, |out| write(&header, &mut states, out))
-            .map_err(NoCertificate::Failed)
-    }
-
     /// Complains where something went wrong, and says what that means.
     pub fn status(&self, output: &Output) -> Status {
         match &*self.trouble.lock().unwrap_or_else(|e| e.into_inner()) {
@@ -123,6 +104,25 @@ impl<'a> Wanted<'a> {
             }
         }
     }
+}
+
+/// Walks without reductions, and writes what it finds as a certificate; how many states it has.
+pub fn write_certificate(
+    path: &Path,
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<u64, NoCertificate> {
+    let mut sorter = Sorter::default();
+    let mut bytes = Vec::new();
+    let claim = palisade_param::certificate(program, options, control, &mut |state| {
+        bytes.clear();
+        encode(state, &mut bytes);
+        sorter.push(&bytes)
+    })?;
+    let header = Header::new(program, claim);
+    let mut states = sorter.finish().map_err(NoCertificate::Failed)?;
+    write_whole_with(path, |out| write(&header, &mut states, out)).map_err(NoCertificate::Failed)
 }
 
 /// The file, if it is a certificate. It is read twice, so what comes from a pipe is kept on disk.

@@ -4,7 +4,7 @@ use super::ask::{cancel, guarded};
 use crate::args::{CriterionName, ExportArgs, Target};
 use crate::input::{self, Input};
 use crate::output::Output;
-use crate::patience::{Patience, wait_for};
+use palisade::limits::{Limits, within};
 use palisade_lang::Program;
 use palisade_lang::meter::is_exhausted;
 use palisade_lang::print::{self, PromelaOptions};
@@ -12,11 +12,11 @@ use palisade_report::{Failure, Status, diagnostics, picture};
 
 pub fn run(args: &'static ExportArgs, output: &mut Output) -> Status {
     let file = input::display_name(&args.file);
-    let patience = Patience {
+    let limits = Limits {
         timeout: args.timeout,
         memory: args.memory,
     };
-    let printed = wait_for(patience, cancel(), |_| {
+    let printed = within(limits, cancel(), |_| {
         let printed = guarded(|| printed(args));
         (printed, is_exhausted())
     });

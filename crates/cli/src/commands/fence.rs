@@ -11,7 +11,7 @@ use palisade_fence::{
     Bounds, Candidate, Candidates, CostFile, Costs, FenceResult, Kinds, Profile, RepairSet, Wishes,
     fences,
 };
-use palisade_lang::{Language, Program, Repair, Span, repaired_text, text_without_fences};
+use palisade_lang::{Language, Program, Repair, Span, text_without_fences};
 use palisade_memory::Model;
 use palisade_param::check;
 use palisade_report::{Failure, FenceFindings, Findings, Question, Status};
@@ -42,9 +42,9 @@ pub fn run(args: &'static FenceArgs, output: &mut Output) -> Status {
         rmw: args.repairs.contains(&RepairKind::Rmw),
         order: args.repairs.contains(&RepairKind::Order),
     };
-    if kinds.order && model != Model::Tso {
+    if kinds.order && !matches!(model, Model::Tso | Model::C20 | Model::Rc11) {
         return output.complain(
-            "`--repairs order` makes stores `seqcst`, which only `--model tso` gives a meaning to",
+            "`--repairs order` makes stores `seqcst`, which `tso`, `c20` and `rc11` alone give a meaning to",
         );
     }
     let file = match args.cost.as_str() {
@@ -150,16 +150,15 @@ fn read_costs(path: &str) -> Result<CostFile, String> {
 }
 
 /// The program's text with a set of repairs, or, where it was asked which of its own fences can go, without those; `None` where nothing changes.
-pub(super) fn changed_text(
+fn changed_text(
     program: &Program,
     set: &RepairSet,
     existing: Option<&[Candidate]>,
 ) -> Option<Result<String, String>> {
-    let repairs: Vec<Repair> = set.repairs.iter().map(|c| c.repair).collect();
     match existing {
-        None if repairs.is_empty() => None,
-        None => Some(repaired_text(program, &repairs)),
+        None => palisade::text_with(program, set),
         Some(existing) => {
+            let repairs: Vec<Repair> = set.repairs.iter().map(|c| c.repair).collect();
             let gone: Vec<Span> = existing
                 .iter()
                 .filter(|fence| !repairs.contains(&fence.repair))
@@ -185,8 +184,26 @@ fn existing_fences(program: &Program, candidates: &Candidates) -> Vec<Candidate>
         .collect()
 }
 
+/// The program of a new text of this file. A compiler reads files only, so that a new Rust text stands beside the old one meanwhile.
+fn read_again(path: &Path, text: &str, reading: &ReadingArgs) -> Result<input::Input, Failure> {
+    if path.extension().is_none_or(|extension| extension != "rs") {
+        return input::parse(path, text.to_owned(), reading);
+    }
+    let directory = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let beside = tempfile::Builder::new()
+        .prefix(".palisade-")
+        .suffix(".rs")
+        .tempfile_in(directory)
+        .map_err(|error| Failure::Message(error.to_string()))?;
+    std::fs::write(beside.path(), text).map_err(|error| Failure::Message(error.to_string()))?;
+    input::parse(beside.path(), text.to_owned(), reading)
+}
+
 /// Writes the new text over the old one, once it has been found to hold.
-fn write_back(
+pub(super) fn write_back(
     program: &Program,
     text: &str,
     reading: &ReadingArgs,
@@ -194,15 +211,14 @@ fn write_back(
     control: &Control<'_>,
 ) -> Result<(), String> {
     let name = program.source.name();
-    let broken = "the fenced text does not do what it should, so nothing was written";
-    let fenced =
-        input::parse(Path::new(name), text.to_owned(), reading).map_err(|_| broken.to_owned())?;
+    let broken = "the new text does not do what it should, so nothing was written";
+    let fenced = read_again(Path::new(name), text, reading).map_err(|_| broken.to_owned())?;
     match check(&fenced.program, options, control) {
         Ok(answer) if answer.verdict == Verdict::Holds => {}
         Ok(answer) => match answer.verdict {
             Verdict::Unknown(reason) => {
                 return Err(format!(
-                    "nothing was written, because the fenced text could not be checked: {reason}"
+                    "nothing was written, because the new text could not be checked: {reason}"
                 ));
             }
             _ => return Err(broken.to_owned()),

@@ -1,13 +1,16 @@
 //! One module per command; each ends with the status that the process exits with.
 
 mod ask;
-mod beside;
-mod certificate;
+pub(crate) mod certificate;
 mod check;
 mod export;
 mod fence;
+mod fmt;
+mod jobs;
+mod lsp;
+pub mod orders;
 mod papers;
-mod playground;
+pub mod playground;
 mod reach;
 mod report;
 mod test;
@@ -24,10 +27,16 @@ pub fn run(command: Command, output: &mut Output) -> Status {
         Command::Check(args) => check::run(Box::leak(Box::new(args.0)), output),
         Command::Test(args) => test::run(&args.0, output),
         Command::Fence(args) => fence::run(Box::leak(Box::new(args.0)), output),
+        Command::Fmt(args) => fmt::run(&args.0, output),
+        Command::Lsp(args) => lsp::run(&args.0, output),
+        Command::Orders(args) => orders::run(Box::leak(Box::new(args.0)), output),
         Command::Reach(args) => reach::run(Box::leak(Box::new(args.0)), output),
         Command::Export(args) => export::run(Box::leak(Box::new(args.0)), output),
         Command::Report(args) => report::run(&args.0, output),
         Command::Validate(args) => validate::run(Box::leak(Box::new(args.0)), output),
+        Command::Plan(args) => jobs::plan(&args.0, output),
+        Command::Job(args) => jobs::job(&args.0, output),
+        Command::Merge(args) => jobs::merge(&args.0, output),
         Command::Playground(args) => playground::run(&args.0, output),
         Command::Completions(args) => papers::completions(&args.0, output),
         Command::Man(args) => papers::man(&args.0, output),

@@ -9,8 +9,7 @@ use crate::pairs;
 use palisade_check::Control;
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
-use palisade_param::check;
-use palisade_report::{Failure, Findings, Question, Status};
+use palisade_report::{Findings, Question, Status};
 use std::sync::Arc;
 
 pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
@@ -35,19 +34,19 @@ pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
     };
     let wanted = Arc::new(wanted);
     let written = Arc::clone(&wanted);
-    let answer = move |program: &Program, _: Asked, effort: Effort, control: &Control<'_>| {
+    let answer = move |program: &Program, asked: Asked, effort: Effort, control: &Control<'_>| {
         let mut options = options(model, Criterion::Safe, false, &args.search, effort);
         if let Some(kept) = &kept {
             let question = checkpoint::question("reach", std::slice::from_ref(&options));
             options.checkpoints = Some(kept.open(program, &question)?);
         }
-        let mut answer = check(program, &options, control).map_err(Failure::Refused)?;
+        let mut findings = palisade::answer(program, asked, &options, control)?;
         let note = checkpoint::judge(kept.as_ref(), options.checkpoints.as_deref())?;
-        answer.notes.extend(note);
-        if let Some(wanted) = &*wanted {
-            wanted.write(program, options, control, &mut answer);
+        findings.each_notes(|notes| notes.extend(note.clone()));
+        if let (Some(wanted), Findings::One(answer)) = (&*wanted, &mut findings) {
+            wanted.write(program, options, control, answer);
         }
-        Ok(Findings::One(answer))
+        Ok(findings)
     };
     let asked = Asking {
         asked: Asked {

@@ -1,20 +1,19 @@
 //! `palisade report`
 
 use super::ask::{cancel, guarded};
-use super::fence::changed_text;
 use crate::args::ReportArgs;
 use crate::files::write_whole;
 use crate::input::{self, Input, Job};
 use crate::limits;
 use crate::output::Output;
-use crate::patience::{Patience, wait_for};
 use crate::progress::ProgressLine;
+use palisade::limits::{Limits, within};
 use palisade_check::{Control, Options, QUESTIONS, Verdict};
-use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
+use palisade_fence::Wishes;
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_report::page::{self, Asked, FilePage, Found};
-use palisade_report::{Failure, FenceFindings, Status, text};
+use palisade_report::{Failure, Status, text};
 
 pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
     let mut pages = Vec::new();
@@ -22,12 +21,12 @@ pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
         let (path, read) = match job {
             Job::Trouble(path, message) => (path, Err(Failure::Message(message))),
             Job::File(path) => {
-                let patience = Patience {
+                let limits = Limits {
                     timeout: Some(args.timeout),
                     memory: args.memory,
                 };
                 let (from, reading) = (path.clone(), args.input.reading.clone());
-                let read = wait_for(patience, cancel(), move |_| {
+                let read = within(limits, cancel(), move |_| {
                     guarded(|| input::read(&from, &reading))
                 });
                 let read = read.unwrap_or_else(|reason| {
@@ -75,10 +74,17 @@ fn found(program: Program, args: &ReportArgs, control: &Control<'_>) -> Found {
         .iter()
         .map(|&(model, criterion)| {
             let options = options(model, criterion, args);
-            let answer = palisade_param::check(&program, &options, control);
+            let answer = palisade::explained(&program, &options, control);
             let violated = |a: &palisade_report::Answer| a.verdict == Verdict::Violated;
             let fences = match fences_may_help(model, criterion) {
-                true if answer.as_ref().is_ok_and(violated) => fenced(&program, &options, control),
+                true if answer.as_ref().is_ok_and(violated) => {
+                    // Each with what happens without it.
+                    let wishes = Wishes {
+                        all: None,
+                        explain: true,
+                    };
+                    palisade::fenced(&program, &options, &wishes, control).ok()
+                }
                 _ => None,
             };
             Asked {
@@ -105,24 +111,4 @@ fn options(model: Model, criterion: Criterion, args: &ReportArgs) -> Options {
         machine: Some(limits::machine),
         ..Options::new(model, criterion)
     }
-}
-
-/// The cheapest fences, each with what happens without it.
-fn fenced(program: &Program, options: &Options, control: &Control<'_>) -> Option<FenceFindings> {
-    let candidates = Candidates::new(program, Kinds::FENCES, &Costs::Unit);
-    let wishes = Wishes {
-        all: None,
-        explain: true,
-    };
-    let fences = fences(&candidates, options, &wishes, control).ok()?;
-    let text = match &fences.result {
-        FenceResult::Optimal(set) => changed_text(program, set, None),
-        _ => None,
-    };
-    Some(FenceFindings {
-        fences,
-        existing: None,
-        text,
-        written: false,
-    })
 }

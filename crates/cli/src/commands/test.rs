@@ -2,6 +2,7 @@
 
 use super::ask::{Effort, cancel, guarded, options};
 use crate::args::{Format, ReadingArgs, TestArgs};
+use crate::cache::Cache;
 use crate::expect::{Expectation, Expected, expectations};
 use crate::input::{self, Job};
 use crate::output::Output;
@@ -211,7 +212,21 @@ fn ask(path: &Path, expectation: &Expectation, args: &TestArgs) -> Outcome {
         progress: &|_| {},
     };
     let program = &input.program;
-    let asked = guarded(|| check(program, &options, &control).map_err(Failure::Refused));
+    let cache = match args.cache.cache.as_deref().map(Cache::new).transpose() {
+        Ok(cache) => cache,
+        Err(complaint) => return Outcome::Unusable(complaint),
+    };
+    let kept = cache.as_ref().and_then(|c| c.answer(program, &options));
+    let asked = match kept {
+        Some(answer) => Ok(answer),
+        None => {
+            let asked = guarded(|| check(program, &options, &control).map_err(Failure::Refused));
+            if let (Some(cache), Ok(answer)) = (&cache, &asked) {
+                cache.keep(program, &options, &control, answer);
+            }
+            asked
+        }
+    };
     let answer = match asked {
         Ok(answer) => answer,
         Err(failure) => return refused(failure.reason()),

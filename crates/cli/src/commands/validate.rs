@@ -5,7 +5,7 @@ use super::certificate::{certificate, open};
 use crate::args::{CriterionName, Format, ModelName, ValidateArgs};
 use crate::input;
 use crate::output::Output;
-use crate::patience::{Patience, wait_for};
+use palisade::limits::{Limits, within};
 use palisade_certificate::Locations;
 use palisade_lang::Program;
 use palisade_lang::meter::is_exhausted;
@@ -155,11 +155,11 @@ const LEAST_MEMORY: u64 = 64 << 20;
 type Outcome = Result<(Program, Result<Shown, Invalid>), Failure>;
 
 fn within_limits(args: &'static ValidateArgs) -> Outcome {
-    let patience = Patience {
+    let limits = Limits {
         timeout: args.timeout,
         memory: Some(args.memory.max(LEAST_MEMORY).saturating_mul(2)),
     };
-    let judged = wait_for(patience, cancel(), |_| {
+    let judged = within(limits, cancel(), |_| {
         (guarded(|| outcome(args)), is_exhausted())
     });
     match judged {

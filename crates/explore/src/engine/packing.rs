@@ -1,6 +1,6 @@
 //! How states are packed while they are walked: what did not fit makes components wider, and what has been seen says how wide they have to be.
 
-use super::{Engine, FIT};
+use super::{Engine, FIT, Slot};
 use crate::budget::Full;
 use crate::pack::{Layout, bits_of};
 use crate::shard::Shard;
@@ -50,7 +50,7 @@ impl<S: Space> Engine<'_, S> {
             .collect();
         too_large.fill(0);
         drop(too_large);
-        let result = self.repack(Layout::new(&bits));
+        let result = self.repack(self.layout_with(&bits));
         self.pause.store(self.stopped().is_some(), Relaxed);
         result
     }
@@ -69,9 +69,17 @@ impl<S: Space> Engine<'_, S> {
         }
     }
 
+    /// A packing with these bits. States that may be on disk stay in order.
+    fn layout_with(&self, bits: &[u32]) -> Layout {
+        match self.far.get() {
+            Some(far) => Layout::ordered(far.order(), bits),
+            None => Layout::new(bits),
+        }
+    }
+
     fn measure(&self, bits: &mut [u32]) {
         let most = Mutex::new(bits);
-        self.for_each_shard(|shard| {
+        self.for_each_shard(&self.shards, |shard| {
             let mut bits = vec![0; self.space.width()];
             shard.measure(&mut bits);
             for (most, bits) in lock(&most).iter_mut().zip(bits) {
@@ -81,10 +89,10 @@ impl<S: Space> Engine<'_, S> {
     }
 
     /// Does something with every shard while nobody walks, with as many threads as there may be.
-    fn for_each_shard(&self, work: impl Fn(&mut Shard) + Sync) {
+    fn for_each_shard(&self, shards: &[Slot], work: impl Fn(&mut Shard) + Sync) {
         let next = AtomicUsize::new(0);
         let work = || {
-            while let Some(slot) = self.shards.get(next.fetch_add(1, Relaxed)) {
+            while let Some(slot) = shards.get(next.fetch_add(1, Relaxed)) {
                 work(&mut lock(&slot.0));
             }
         };
@@ -106,17 +114,27 @@ impl<S: Space> Engine<'_, S> {
         if old.bits().eq(new.iter().copied()) {
             return Ok(());
         }
-        self.repack(Layout::new(&new))
+        self.repack(self.layout_with(&new))
     }
 
     fn repack(&self, layout: Layout) -> Result<(), Full> {
         let layout = Arc::new(layout);
         let full = AtomicBool::new(false);
-        self.for_each_shard(|shard| {
-            if !full.load(Relaxed) && shard.repack(&layout, &self.budget).is_err() {
-                full.store(true, Relaxed);
+        let repack = |shards, budget| {
+            self.for_each_shard(shards, |shard| {
+                if !full.load(Relaxed) && shard.repack(&layout, budget).is_err() {
+                    full.store(true, Relaxed);
+                }
+            });
+        };
+        repack(&self.shards, &self.budget);
+        if let Some(far) = self.far.get() {
+            repack(far.fresh(), far.budget());
+            if let Err(error) = far.repack(&layout) {
+                self.fail(&error);
+                return Err(Full);
             }
-        });
+        }
         if full.into_inner() {
             self.stop(Reason::Memory);
             return Err(Full);

@@ -11,7 +11,7 @@ use super::diagnostics::Diagnostics;
 use super::lexer::{self, Tok, Token};
 
 /// The files that a file includes, each as a path from where the first file's name leads.
-fn included_files(name: &str, text: &str) -> Vec<String> {
+pub(super) fn included_files(name: &str, text: &str) -> Vec<String> {
     let mut unsaid = Diagnostics::default();
     let tokens = lexer::tokens(text, 0..text.len(), &mut unsaid);
     includes(text, &tokens)
@@ -128,7 +128,7 @@ pub(super) fn why_missing(source: &Source, name: &str, at: Span) -> String {
 }
 
 /// Where `include "…";` stands outside of blocks: the index of its first token.
-fn includes(text: &str, tokens: &[Token]) -> Vec<usize> {
+pub(super) fn includes(text: &str, tokens: &[Token]) -> Vec<usize> {
     let mut depth = 0_usize;
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {

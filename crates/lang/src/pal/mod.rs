@@ -13,16 +13,20 @@
 
 mod ast;
 mod diagnostics;
+mod format;
 mod include;
 mod lexer;
 mod lower;
 mod parse_expr;
 mod parser;
+mod symbols;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use ast::fetch_name;
+pub use format::format;
 pub use include::source_with_includes;
+pub use symbols::{Symbol, SymbolKind, Symbols, symbols};
 
 use crate::expr::Domain;
 use crate::parse::Parsed;

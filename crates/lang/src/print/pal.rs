@@ -402,19 +402,7 @@ impl<'p> Printer<'p> {
             }
             StateAtom::Memory(address) => {
                 // A closure inside itself has no type, so the inner expression is written first.
-                let written = match &**address {
-                    Address::Direct(location) => Address::Direct(*location),
-                    Address::Element {
-                        first,
-                        length,
-                        index,
-                    } => Address::Element {
-                        first: *first,
-                        length: *length,
-                        index: self.written(index, labels),
-                    },
-                    Address::Pointer(pointer) => Address::Pointer(self.written(pointer, labels)),
-                };
+                let written = address.map(|expr| self.written(expr, labels));
                 Piece::primary(self.place(&written, &mut |piece: &Piece| piece.clone()))
             }
             StateAtom::Deadlock => Piece::primary("deadlock".into()),

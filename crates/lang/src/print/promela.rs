@@ -242,6 +242,17 @@ impl<'p> Model<'p> {
         line(name.unwrap_or(self.program.source.name()));
         self.options.comment.iter().for_each(|text| line(text));
         line("spin -a FILE; cc -O2 -DSAFETY -o pan pan.c; ./pan -m10000000");
+        let goes_round = |thread: &crate::Thread| {
+            let loops = crate::loops::Loops::of(thread, self.program.domain);
+            !loops.is_empty()
+        };
+        if crate::never::mentions_deadlock(self.program)
+            && self.program.threads.iter().any(goes_round)
+        {
+            line(
+                "deadlock: the verifier sees threads that block, not those that spin in a loop without effect",
+            );
+        }
         if self.program.domain.size().is_none() {
             line("values are integers of 32 bits here, and wrap around there");
         }

@@ -65,12 +65,12 @@ fn accesses() {
             Op::Load {
                 register: R,
                 address: X,
-                order: Order::Acquire
+                order: Order::Relaxed
             },
             Op::Store {
                 address: X,
                 value: Expr::binary(BinaryOp::Add, r(), one()),
-                order: Order::Release
+                order: Order::Relaxed
             },
             Op::Load {
                 register: R,
@@ -85,7 +85,7 @@ fn accesses() {
             rmw(
                 Some(R),
                 RmwAction::Fetch(BinaryOp::Add, one()),
-                Order::AcqRel
+                Order::Relaxed
             ),
             rmw(None, RmwAction::Fetch(BinaryOp::Add, one()), Order::Release),
             rmw(
@@ -93,9 +93,9 @@ fn accesses() {
                 RmwAction::CompareAndSwap {
                     expected: zero(),
                     desired: one(),
-                    failure: Order::Acquire
+                    failure: Order::Relaxed
                 },
-                Order::AcqRel
+                Order::Relaxed
             ),
             rmw(
                 None,
@@ -105,7 +105,7 @@ fn accesses() {
                 },
                 Order::Acquire
             ),
-            rmw(Some(R), RmwAction::Exchange(Expr::Const(2)), Order::AcqRel),
+            rmw(Some(R), RmwAction::Exchange(Expr::Const(2)), Order::Relaxed),
             rmw(
                 None,
                 RmwAction::BlockingCompareAndSwap {
@@ -293,4 +293,40 @@ fn verify_uses_a_register() {
         matches!(t.op, Op::Assert(_)) && used
     });
     assert!(uses);
+}
+
+#[test]
+fn accesses_without_an_order() {
+    let orders = |text: &str| -> Vec<Order> {
+        let parsed = parse(&Source::new("t.tpl", text), None).expect("it is a program");
+        let transitions = parsed.program.threads.iter().flat_map(|t| &t.transitions);
+        let order = |op: &Op| match op {
+            Op::Load { order, .. } | Op::Store { order, .. } | Op::Wait { order, .. } => {
+                Some(*order)
+            }
+            Op::Rmw { order, .. } => Some(*order),
+            _ => None,
+        };
+        transitions.filter_map(|t| order(&t.op)).collect()
+    };
+    let text = |a: &str| {
+        format!(
+            "global x; fn t {{ local r; r = x.load(); x.store(1{a}); wait(x, 1); FADD(x, 1); lock(x); fence(acq); }}"
+        )
+    };
+    let old = [
+        Order::Acquire,
+        Order::Release,
+        Order::Acquire,
+        Order::AcqRel,
+        Order::AcqRel,
+    ];
+    assert_eq!(orders(&text("")), old);
+    let relaxed = [Order::Relaxed; 4];
+    let new = orders(&text(", rlx"));
+    assert_eq!(new[..4], relaxed);
+    assert_eq!(new[4], Order::AcqRel, "a lock is a lock");
+    // A register may be called like an order.
+    let register = "global x; fn t { local acq; acq = x.load(); CAS(x, 0, acq); }";
+    assert_eq!(orders(register), [Order::Acquire, Order::AcqRel]);
 }

@@ -351,6 +351,12 @@ impl Machine for C20Graph<'_> {
         }
     }
 
+    fn seen_by_block(&self, state: &State) -> Option<(LocationId, Value)> {
+        let id = state.block?;
+        let location = state.graph.event(id).location?;
+        Some((location, self.block_value(&state.graph, id)))
+    }
+
     fn may_end_dead(&self, _state: &State) -> bool {
         true
     }

@@ -3,12 +3,14 @@
 //! - [`graph`]: execution graphs, whose events have orders.
 //! - [`definition`]: which of them the models have, written as relations ([`relation`]).
 //! - [`machine`]: a builder of execution graphs as a [`crate::Machine`].
+//! - [`updates`]: release/acquire as C++20 with other fences.
 //! - [`views`]: for programs without `seqcst` events, the same with timestamps and views.
 
 pub mod definition;
 pub mod graph;
 pub mod machine;
 pub mod relation;
+pub mod updates;
 pub mod views;
 
 #[cfg(test)]

@@ -49,24 +49,47 @@ pub struct Asked {
 
 /// The page. `version` is that of the command.
 pub fn render(files: &[FilePage], version: &str) -> String {
+    rendered("page.html", files, version, false)
+}
+
+/// A page with nothing but the runs of one program, beside its text: for a panel of an editor, where the rest is known.
+pub fn run(file: &FilePage) -> String {
+    rendered("page.html", std::slice::from_ref(file), "", true)
+}
+
+/// The same without the page around it: for a page that has the style and the script already.
+pub fn run_part(file: &FilePage) -> String {
+    rendered("file.html", std::slice::from_ref(file), "", true)
+}
+
+/// The style that [`run_part`] needs around it.
+pub fn style() -> String {
+    picture::style() + include_str!("page.css")
+}
+
+fn rendered(template: &str, files: &[FilePage], version: &str, bare: bool) -> String {
     let mut environment = Environment::new();
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
-    // The name's ending switches escaping on.
-    let template = environment
+    // The names' ending switches escaping on.
+    let rendered = environment
         .add_template("page.html", include_str!("page.html"))
-        .and_then(|()| environment.get_template("page.html"))
+        .and_then(|()| environment.add_template("file.html", include_str!("file.html")))
+        .and_then(|()| environment.get_template(template))
         .and_then(|template| {
             let files: Vec<FileView> = files.iter().enumerate().map(FileView::new).collect();
             template.render(context! {
+                file => files.first(),
                 files,
                 version,
-                style => Value::from_safe_string(picture::style() + include_str!("page.css")),
+                bare,
+                models => MODELS.map(words::model_with_use),
+                style => Value::from_safe_string(style()),
                 script => Value::from_safe_string(include_str!("page.js").to_owned()),
             })
         });
-    // The template is a part of this crate, and a test renders it.
-    template.unwrap_or_else(|error| format!("<!DOCTYPE html><title>error</title>{error:#}"))
+    // The templates are a part of this crate, and a test renders them.
+    rendered.unwrap_or_else(|error| format!("<!DOCTYPE html><title>error</title>{error:#}"))
 }
 
 /// A FILE as the template needs it.
@@ -75,6 +98,8 @@ struct FileView {
     id: String,
     name: String,
     error: Option<String>,
+    /// What is violated, for the contents.
+    summary: String,
     /// One row for each criterion.
     table: Vec<RowView>,
     notes: Vec<String>,
@@ -161,18 +186,23 @@ struct DiffView {
     text: String,
 }
 
-const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Ra];
+const MODELS: [Model; 5] = Model::ALL;
 
 /// The criteria, from what everybody wants to what is hardest to have.
-const CRITERIA: [(Criterion, &str); 5] = [
+const CRITERIA: [(Criterion, &str); 7] = [
     (Criterion::Safe, "assertions hold, no never comes true"),
     (
         Criterion::Robust,
         "nothing that sequential consistency does not have",
     ),
+    (
+        Criterion::Observational,
+        "nothing that is used differs from sequential consistency",
+    ),
     (Criterion::Persistent, "no new orders of program and stores"),
     (Criterion::Trf, "no triangular races"),
     (Criterion::Drf, "no data races"),
+    (Criterion::Live, "nothing is stuck for ever"),
 ];
 
 impl FileView {
@@ -181,6 +211,7 @@ impl FileView {
         let mut view = FileView {
             name: page.file.clone(),
             error: None,
+            summary: String::new(),
             table: Vec::new(),
             notes: Vec::new(),
             lines: Vec::new(),
@@ -189,7 +220,10 @@ impl FileView {
             id,
         };
         match &page.result {
-            Err(failure) => view.error = Some(failure.reason()),
+            Err(failure) => {
+                view.error = Some(failure.reason());
+                view.summary = "not analysed".to_owned();
+            }
             Ok(found) => view.fill(found),
         }
         view
@@ -263,6 +297,11 @@ impl FileView {
             }
         }
         self.table = table(found, &links);
+        let violated = |a: &&Asked| matches!(&a.answer, Ok(a) if a.verdict == Verdict::Violated);
+        self.summary = match found.answers.iter().filter(violated).count() {
+            0 => String::new(),
+            number => words::counted(number as u64, "violation", "violations"),
+        };
         let text = found.program.source.text();
         for (number, line) in (1..).zip(text.lines()) {
             self.lines.push(LineView {

@@ -21,7 +21,14 @@
       this.what = root.querySelector(".what");
       this.state = root.querySelector(".state");
       this.events = [...root.querySelectorAll(".event")];
-      this.lines = [...root.closest("article").querySelectorAll(".source tr")];
+      this.lines = [];
+      const source = root.closest("article").querySelector(".source");
+      if (source) {
+        // The program stands beside its run, too.
+        const beside = root.querySelector(".beside");
+        beside.append(source.cloneNode(true));
+        this.lines = [...root.closest("article").querySelectorAll(":scope > .section:not(.run) .source tr"), ...beside.querySelectorAll("tr")];
+      }
       if (!this.run) {
         root.querySelector(".controls").hidden = true;
         return;
@@ -50,6 +57,17 @@
       this.show();
       const line = this.run.steps[this.at].line;
       for (const row of this.lines) row.classList.toggle("now", Number(row.dataset.line) === line);
+      this.reveal(this.root.querySelector(".beside"), this.root.querySelector(".beside tr.now"));
+      this.reveal(this.root.querySelector(".drawing"), this.root.querySelector(".event.now"));
+    }
+
+    // Scrolls a box, and nothing around it, so that something in it is in view.
+    reveal(box, element) {
+      if (!box || !element) return;
+      const [outer, inner] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
+      const room = { x: Math.max(0, (outer.width - inner.width) / 2), y: Math.max(0, (outer.height - inner.height) / 2) };
+      if (inner.top < outer.top || inner.bottom > outer.bottom) box.scrollTop += inner.top - outer.top - room.y;
+      if (inner.left < outer.left || inner.right > outer.right) box.scrollLeft += inner.left - outer.left - room.x;
     }
 
     show() {
@@ -134,8 +152,21 @@
     }
   }
 
-  const players = [...document.querySelectorAll(".player")].map((root) => new Player(root));
-  active = players.find((player) => player.run) || null;
+  const start = () => {
+    const players = [...document.querySelectorAll(".player")].map((root) => new Player(root));
+    active = players.find((player) => player.run) || null;
+  };
+  start();
+  // A page that puts another run here starts it by this.
+  globalThis.palisadeStart = start;
+
+  // A link into something that is folded unfolds it.
+  const unfold = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let at = target; at; at = at.parentElement) if (at instanceof HTMLDetailsElement) at.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
 
   document.addEventListener("keydown", (event) => {
     if (!active || event.altKey || event.ctrlKey || event.metaKey) return;

@@ -14,6 +14,7 @@ pub fn parse(text: &str, prefix: &str) -> Result<Unit, Unknown> {
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
     let mut lines = text.lines().enumerate().peekable();
     let mut for_constants = false;
+    let mut evaluated = rustc_hash::FxHashSet::default();
     while let Some((at, line)) = lines.next() {
         let number = at + 1;
         if line.starts_with("// MIR FOR CTFE") {
@@ -54,12 +55,23 @@ pub fn parse(text: &str, prefix: &str) -> Result<Unit, Unknown> {
         if body.path == "main" && is_harness(&body) {
             continue;
         }
-        let known = places.get(&body.path).copied();
+        // Closures are found by their places: a test and the constant that describes it have closures of the same path.
+        let known = match body.path.ends_with('}') && !for_constants {
+            true => None,
+            false => places.get(&body.path).copied(),
+        };
         match known {
             // A constant function appears twice: the second is for the compiler's own evaluation.
             Some(_) if for_constants => {}
-            Some(at) if body.kind == BodyKind::Function => unit.bodies[at] = body,
-            _ => {
+            Some(at) if evaluated.remove(&at) => unit.bodies[at] = body,
+            // The compiler describes a test in a constant of the same name.
+            Some(at) if unit.bodies[at].kind == BodyKind::Constant => unit.bodies[at] = body,
+            Some(_) if body.kind == BodyKind::Constant => {}
+            Some(_) => unit.twice.push(body.path),
+            None => {
+                if for_constants {
+                    evaluated.insert(unit.bodies.len());
+                }
                 places.insert(body.path.clone(), unit.bodies.len());
                 unit.bodies.push(body);
             }
@@ -117,7 +129,8 @@ fn read_header(cursor: &mut Cursor<'_>) -> Read<Body> {
     }
     body.kind = if cursor.eat("static mut ") || cursor.eat("static ") {
         BodyKind::Static
-    } else if cursor.eat("const ") {
+    } else if cursor.eat("const ") || cursor.rest.contains("::{constant#") {
+        // The constant of a block `const { … }` has no word in front of it.
         BodyKind::Constant
     } else {
         return cursor.fail("`fn`, `static` or `const`");

@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// `a.rs:36:19: 36:22`, with whatever follows cut off.
-pub(super) fn source_span(text: &str) -> Option<SourceSpan> {
+pub(crate) fn source_span(text: &str) -> Option<SourceSpan> {
     let text = text.trim();
     let text = text.split(" (#").next().unwrap_or(text);
     let (head, end) = text.rsplit_once(": ")?;

@@ -7,6 +7,7 @@ mod cursor;
 mod types;
 
 pub use body::parse;
+pub(crate) use cursor::source_span;
 pub use types::parse_type_text;
 
 use std::fmt;
@@ -319,6 +320,8 @@ pub struct Unit {
     pub statics: Vec<(Rc<str>, Rc<str>)>,
     /// Allocations that are plain bytes.
     pub bytes: Vec<(Rc<str>, Vec<u8>)>,
+    /// Paths that several bodies have: functions of one name in different blocks of one function.
+    pub twice: Vec<String>,
     /// Constants that are printed as one value: `const A::{constant#0}: usize = const 4_usize;`.
     pub constants: Vec<(String, Constant)>,
 }

@@ -41,6 +41,8 @@ fn primitive(word: &str) -> Option<Ty> {
 fn same_crate(first: &str) -> Option<&'static str> {
     match first {
         "std" | "core" | "alloc" | "loom" | "shuttle" => Some("std"),
+        // A module of the models: its functions have names that the standard library could have.
+        "atomic_wait" => Some("std::atomic_wait"),
         _ => None,
     }
 }
@@ -265,7 +267,13 @@ impl<'a> Cursor<'a> {
             qualified: None,
             segments: Vec::new(),
         };
-        if self.peek("<") && !self.peek("<impl ") {
+        // `<impl u32>::MAX` is a path with an impl in it, `<impl Fn() as Fn<()>>::call` is qualified.
+        let of_impl = self.rest.strip_prefix("<impl ").is_some_and(|rest| {
+            let mut bounds = Cursor::new(rest, self.line, self.prefix);
+            bounds.bounds();
+            !bounds.rest.starts_with(" as ")
+        });
+        if self.peek("<") && !of_impl {
             self.rest = &self.rest[1..];
             let ty = self.ty()?;
             self.spaces();

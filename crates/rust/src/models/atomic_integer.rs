@@ -49,21 +49,15 @@
                 atomic_fetch_xor(&raw const self.v, value, order)
             }
             pub fn fetch_max(&self, value: NUMBER, order: Ordering) -> NUMBER {
-                let mut old = atomic_load(&raw const self.v, Ordering::Relaxed);
-                loop {
-                    let new = if old > value { old } else { value };
-                    let (seen, done) = atomic_cas(&raw const self.v, old, new, order, Ordering::Relaxed);
-                    if done {
-                        return seen;
-                    }
-                    old = seen;
-                }
+                atomic_fetch_max(&raw const self.v, value, order)
             }
             pub fn fetch_min(&self, value: NUMBER, order: Ordering) -> NUMBER {
+                atomic_fetch_min(&raw const self.v, value, order)
+            }
+            pub fn fetch_nand(&self, value: NUMBER, order: Ordering) -> NUMBER {
                 let mut old = atomic_load(&raw const self.v, Ordering::Relaxed);
                 loop {
-                    let new = if old < value { old } else { value };
-                    let (seen, done) = atomic_cas(&raw const self.v, old, new, order, Ordering::Relaxed);
+                    let (seen, done) = atomic_cas(&raw const self.v, old, !(old & value), order, Ordering::Relaxed);
                     if done {
                         return seen;
                     }
@@ -83,6 +77,9 @@
             }
             pub fn get_mut(&mut self) -> &mut NUMBER {
                 &mut self.v
+            }
+            pub fn with_mut<R, F: FnOnce(&mut NUMBER) -> R>(&mut self, f: F) -> R {
+                f(&mut self.v)
             }
             pub fn into_inner(self) -> NUMBER {
                 self.v

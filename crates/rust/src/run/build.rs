@@ -15,7 +15,7 @@ use std::rc::Rc;
 /// Rounds of learning.
 const MAX_ROUNDS: usize = 200;
 /// Control points of one thread.
-const MAX_POINTS: usize = 60_000;
+const MAX_POINTS: usize = 20_000;
 /// Statements between two instructions.
 const MAX_SILENT: usize = 400_000;
 /// From this many on, it is asked whether a state was there before.
@@ -96,9 +96,16 @@ pub fn execute(index: &Index, root: usize) -> Result<Execution<'_>, Trouble> {
     for _ in 0..MAX_ROUNDS {
         machine.know.grew = false;
         machine.begin_round();
-        match round(&mut machine, root)? {
-            Some(automata) if !machine.know.grew => return Ok(Execution { automata, machine }),
-            _ => {}
+        let automata = round(&mut machine, root)?;
+        if machine.know.grew {
+            continue;
+        }
+        // What was refused may have been so only because too little was known.
+        if let Some(trouble) = machine.trouble.take() {
+            return Err(trouble);
+        }
+        if let Some(automata) = automata {
+            return Ok(Execution { automata, machine });
         }
     }
     Err(Trouble {
@@ -136,6 +143,7 @@ fn round(machine: &mut Machine<'_>, root: usize) -> Result<Option<Vec<Automaton>
 impl Machine<'_> {
     fn begin_round(&mut self) {
         self.initial = true;
+        self.trouble = None;
         self.spawned = false;
         self.constant = false;
         self.fresh.clear();
@@ -187,10 +195,9 @@ impl Machine<'_> {
                 Err(need) => return need,
             }
         }
-        Need::Refuse(Refusal {
-            message: format!("a loop that does more than {MAX_SILENT} steps of its own"),
-            help: Some("make the loop shorter for the check".to_owned()),
-        })
+        Need::Bound(format!(
+            "a loop that does more than {MAX_SILENT} steps of its own"
+        ))
     }
 }
 
@@ -266,15 +273,16 @@ fn build(
         },
         end: None,
     };
-    let trouble = |need: Need, spans: Vec<SourceSpan>| match need {
-        Need::Refuse(refusal) => Err(Trouble { refusal, spans }),
-        _ => Ok(None),
-    };
     // Point 0 is where a thread that another starts waits for that.
     let waits = thread != 0 && !machine.at_once.contains(&thread);
     let first = match machine.first_state(thread, root) {
         Ok(state) => state,
-        Err(need) => return trouble(need, Vec::new()),
+        Err(Need::Refuse(refusal)) => {
+            let spans = Vec::new();
+            machine.trouble.get_or_insert(Trouble { refusal, spans });
+            return Ok(None);
+        }
+        Err(_) => return Ok(None),
     };
     let begin = builder.fresh();
     let spans = Rc::new(Vec::new());
@@ -298,22 +306,20 @@ fn build(
         spans,
     });
     while let Some((point, state, need)) = builder.todo.pop() {
-        if builder.automaton.points > MAX_POINTS {
-            let refusal = Refusal {
-                message: format!("a thread that needs more than {MAX_POINTS} control points"),
-                help: Some(
-                    "make its loops shorter, or its counters smaller, for the check".to_owned(),
-                ),
-            };
-            let spans = machine.spans(&state);
-            return Err(Trouble { refusal, spans });
-        }
         let spans = Rc::new(machine.spans(&state));
+        let need = match need {
+            Need::Refuse(_) | Need::Bound(_) | Need::Fail(_) => need,
+            _ if builder.automaton.points > MAX_POINTS => Need::Bound(format!(
+                "a thread with more than {MAX_POINTS} control points: a loop that does not come back to where it was, or many numbers that it tells apart"
+            )),
+            _ => need,
+        };
         if let Need::Refuse(refusal) = need {
-            return Err(Trouble {
+            machine.trouble.get_or_insert(Trouble {
                 refusal,
                 spans: spans.to_vec(),
             });
+            continue;
         }
         if expand(machine, &mut builder, point, &state, need, &spans).is_err() {
             return Ok(None);
@@ -404,7 +410,7 @@ fn expand(
                 if let Expr::Binary(BinaryOp::Equal, left, right) = &condition
                     && let (Expr::Atom(register), Expr::Const(number)) = (&**left, &**right)
                 {
-                    next.know(*register, *number);
+                    next.found.push((*register, *number));
                 }
                 go(builder, machine, Instruction::Assume(condition), next)?;
             }
@@ -423,6 +429,22 @@ fn expand(
         Need::Choose(choices) => {
             for value in choices {
                 go(builder, machine, Instruction::Skip, with(value))?;
+            }
+            Ok(())
+        }
+        Need::Take(choices) => {
+            for (taking, value) in choices {
+                let instruction = match taking {
+                    None => Instruction::Skip,
+                    Some(taking) => {
+                        let action = RmwAction::BlockingCompareAndSwap {
+                            expected: Expr::Const(taking.expected),
+                            desired: Expr::Const(taking.desired),
+                        };
+                        Instruction::Rmw(register, taking.cell, action, Order::Acquire)
+                    }
+                };
+                go(builder, machine, instruction, with(value))?;
             }
             Ok(())
         }

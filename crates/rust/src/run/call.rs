@@ -79,16 +79,28 @@ impl Machine<'_> {
         if found.generics.contains(name) {
             return true;
         }
-        if found.module.starts_with("std") {
-            return path.starts_with("std::");
+        let model = found.module == "std" || found.module.starts_with("std::");
+        let root = if model { "std" } else { "" };
+        if model && !path.starts_with("std::") {
+            return false;
         }
-        // The type that the name means where the impl stands, if it is defined in the user's files.
+        let join = |front: &str, name: &str| match front.is_empty() {
+            true => name.to_owned(),
+            false => format!("{front}::{name}"),
+        };
+        if let Some(rest) = name.strip_prefix("crate::") {
+            return join(root, rest) == **path;
+        }
+        // The type that the name means where the impl stands, if it is defined there or further out.
         let mut module = found.module.as_str();
+        let mut name = &**name;
+        while let Some(rest) = name.strip_prefix("super::") {
+            module = module.rsplit_once("::").map_or("", |(outer, _)| outer);
+            name = rest;
+        }
+        let name = name.strip_prefix("self::").unwrap_or(name);
         loop {
-            let full = match module.is_empty() {
-                true => name.to_string(),
-                false => format!("{module}::{name}"),
-            };
+            let full = join(module, name);
             if self.index.fields.contains_key(&full) || self.index.enums.contains_key(&full) {
                 return full == **path;
             }
@@ -193,7 +205,13 @@ impl Machine<'_> {
                 Ty::Ptr(inner) | Ty::Slice(inner) | Ty::Array(inner, _) => (**inner).clone(),
                 ty => ty.clone(),
             };
-            let values = std::iter::once(inner).chain(args.iter().cloned());
+            let length = match ty {
+                Ty::Array(_, length) => Some((**length).clone()),
+                _ => None,
+            };
+            let values = std::iter::once(inner)
+                .chain(length)
+                .chain(args.iter().cloned());
             return Some((number, names.into_iter().zip(values).collect()));
         }
         let names: Vec<&str> = front.iter().map(|(name, _)| &**name).collect();
@@ -231,6 +249,7 @@ impl Machine<'_> {
         arguments: &[Val],
     ) -> Option<(usize, Substitution)> {
         let mut general = None;
+        let mut loose = None;
         for (number, found) in self.index.impls.iter().enumerate() {
             let Some(of) = &found.trait_ else { continue };
             if head(of) != head(trait_) {
@@ -245,6 +264,10 @@ impl Machine<'_> {
                     .zip(actual)
                     .all(|(p, a)| unify(p, a, &found.generics, &mut target.1))
             {
+                // An argument that only a closure's type would tell says nothing against it.
+                if actual.iter().any(|a| !self.is_settled(a)) {
+                    loose.get_or_insert(target);
+                }
                 continue;
             }
             let blanket = matches!(&found.self_ty, Ty::Adt(name, args) if args.is_empty() && found.generics.contains(name));
@@ -252,6 +275,9 @@ impl Machine<'_> {
                 return Some(target);
             }
             general.get_or_insert(target);
+        }
+        if loose.is_some() {
+            return loose;
         }
         // `dyn Trait` and types that are not known here: by what the first argument is.
         if matches!(ty, Ty::Dyn(_) | Ty::Projection(..))
@@ -267,6 +293,19 @@ impl Machine<'_> {
         general
     }
 
+    /// Whether a type has no parts that are still to be found out.
+    fn is_settled(&self, ty: &Ty) -> bool {
+        match ty {
+            Ty::Projection(..) | Ty::Opaque(_) => false,
+            Ty::Adt(name, args) if args.is_empty() && !name.contains("::") => {
+                self.index.fields.contains_key(&**name) || self.index.enums.contains_key(&**name)
+            }
+            Ty::Adt(_, args) | Ty::Tuple(args) => args.iter().all(|a| self.is_settled(a)),
+            Ty::Ref(ty) | Ty::Ptr(ty) | Ty::Slice(ty) | Ty::Array(ty, _) => self.is_settled(ty),
+            _ => true,
+        }
+    }
+
     fn default_method(
         &self,
         ty: &Ty,
@@ -277,6 +316,10 @@ impl Machine<'_> {
         let Ty::Adt(path, trait_args) = trait_ else {
             return None;
         };
+        // Numbers, pointers and what is made of them are compared by the machine.
+        if path.starts_with("std::cmp::") && !matches!(ty, Ty::Adt(..)) {
+            return None;
+        }
         let key = format!("{path}::{name}");
         let number = *self.index.by_path.get(&key)?;
         let mut bound: Substitution = vec![(Rc::from("Self"), ty.clone())];
@@ -397,6 +440,12 @@ impl Machine<'_> {
             return Ok(());
         }
         if let Some((number, generic)) = self.function(path, &arguments) {
+            if self.index.twice.contains(&self.index.bodies[number].path) {
+                return Err(Need::Refuse(Refusal {
+                    message: format!("several functions that are called {}", path.name()),
+                    help: Some("give each of them a name of its own".to_owned()),
+                }));
+            }
             let depth = state.frames.len() - 1;
             self.push(
                 state,
@@ -408,6 +457,21 @@ impl Machine<'_> {
             )?;
             self.after_call(state, depth, next, moved);
             return Ok(());
+        }
+        // `into` is another type's `from`.
+        if let Some((ty, Some(Ty::Adt(trait_, args)))) = &path.qualified
+            && let ("Into" | "TryInto", Some(target_ty)) = (last(trait_), args.first())
+        {
+            let (trait_, name) = match last(trait_) {
+                "Into" => ("std::convert::From", "from"),
+                _ => ("std::convert::TryFrom", "try_from"),
+            };
+            let of = Ty::Adt(Rc::from(trait_), vec![ty.clone()]);
+            let from = Rc::new(FnPath {
+                qualified: Some((target_ty.clone(), Some(of))),
+                segments: vec![(Rc::from(name), Vec::new())],
+            });
+            return self.call_path(state, &from, arguments, target, result, next, moved, span);
         }
         // A tuple struct or a variant as a function.
         let plain = path.plain();

@@ -3,8 +3,8 @@
 use super::arith;
 use super::knowledge::{Kind, ObjectKey, Shape, ThreadKey};
 use super::machine::Machine;
-use super::memory::FREED;
-use super::need::{Need, Run, refuse};
+use super::memory::{FREED, UNWRITTEN};
+use super::need::{Need, Run, Taking, refuse};
 use super::state::{Frame, State};
 use super::value::{Agg, Loc, ObjectId, Pointer, Step, Val};
 use crate::mir::{FnPath, IntTy, Ty};
@@ -59,6 +59,12 @@ impl Machine<'_> {
             return Ok(None);
         };
         let argument = |at: usize| arguments.get(at).cloned().unwrap_or(Val::Uninit);
+        if name.starts_with("atomic_") || name == "read" {
+            let of = path.segments.last().and_then(|(_, args)| args.first());
+            if let (Some(of), Some(Val::Ptr(pointer))) = (of, arguments.first()) {
+                self.expect_type(&pointer.loc, of);
+            }
+        }
         Ok(Some(match name {
             "atomic_load" => {
                 let loc = self.target(state, arguments.first())?;
@@ -77,7 +83,7 @@ impl Machine<'_> {
                 self.atomic_rmw(state, &loc, "Xchg", argument(1), order)?
             }
             "atomic_fetch_add" | "atomic_fetch_sub" | "atomic_fetch_and" | "atomic_fetch_or"
-            | "atomic_fetch_xor" => {
+            | "atomic_fetch_xor" | "atomic_fetch_max" | "atomic_fetch_min" => {
                 let loc = self.target(state, arguments.first())?;
                 let order = self.order(arguments.get(2))?;
                 let op = match name {
@@ -85,6 +91,8 @@ impl Machine<'_> {
                     "atomic_fetch_sub" => "Sub",
                     "atomic_fetch_and" => "BitAnd",
                     "atomic_fetch_or" => "BitOr",
+                    "atomic_fetch_max" => "Max",
+                    "atomic_fetch_min" => "Min",
                     _ => "BitXor",
                 };
                 self.atomic_rmw(state, &loc, op, argument(1), order)?
@@ -107,6 +115,18 @@ impl Machine<'_> {
             "wait_cas" => {
                 let loc = self.target(state, arguments.first())?;
                 self.wait_cas(state, &loc, &argument(1), &argument(2))?
+            }
+            "wait_step" => {
+                let loc = self.target(state, arguments.first())?;
+                let bounds = (
+                    argument(1).known(),
+                    argument(2).known(),
+                    argument(3).known(),
+                );
+                let (Some(from), Some(to), Some(by)) = bounds else {
+                    return refuse("a step between numbers that are not known");
+                };
+                self.wait_step(state, &loc, from, to, by)?
             }
             "wait_equal" => {
                 let loc = self.target(state, arguments.first())?;
@@ -168,11 +188,18 @@ impl Machine<'_> {
             }
             "allocate" => {
                 // The type's first generic argument says what it is for; nothing is written yet.
-                let object = self.allocate(state, Val::Uninit)?;
                 let ty = path
                     .segments
                     .last()
                     .and_then(|(_, args)| args.first().cloned());
+                let again = match &ty {
+                    Some(ty) => self.allocate_again(state, ty)?,
+                    None => None,
+                };
+                let object = match again {
+                    Some(object) => object,
+                    None => self.allocate(state, Val::Uninit)?,
+                };
                 if let Some(ty) = ty {
                     self.types.insert(object, ty.clone());
                     let name = short(&ty);
@@ -240,7 +267,11 @@ impl Machine<'_> {
             },
             "slice" => {
                 let pointer = self.to_pointer(state, argument(0))?;
-                let length = self.index_value(state, &argument(1), 16)?;
+                let numbers: Vec<i64> = (0..=16).collect();
+                let limit = "a slice of more than 16 elements whose length only a run knows";
+                let length = self.one_of_or(state, &argument(1), &numbers, limit)?;
+                let length = length.known().and_then(|n| u32::try_from(n).ok());
+                let length = length.unwrap_or(u32::MAX);
                 match pointer {
                     Val::Ptr(pointer) => Val::Ptr(Rc::new(Pointer {
                         length: Some(length),
@@ -280,6 +311,58 @@ impl Machine<'_> {
                 ),
                 None => return refuse("the width of a value that is no number"),
             },
+            "same_value" => {
+                let left = self.plain_value(state, arguments.first())?;
+                let right = self.plain_value(state, arguments.get(1))?;
+                self.equal(state, &left, &right)?
+            }
+            "plain" => self.plain_value(state, arguments.first())?,
+            "capacity" => match self.to_pointer(state, argument(0))? {
+                Val::Ptr(pointer) => {
+                    let root = Loc {
+                        object: pointer.loc.object,
+                        path: Vec::new(),
+                    };
+                    let count = match self.know.shape(&root) {
+                        Some(Shape::Parts(_, count)) if !self.is_private(&root) => *count,
+                        _ => match state.heap.get(&root.object) {
+                            Some(Val::Agg(agg)) => agg.fields.len(),
+                            _ => return refuse("the size of an allocation that is not known"),
+                        },
+                    };
+                    Val::usize(count)
+                }
+                _ => Val::usize(0),
+            },
+            "in_model" => Val::bool(self.whole),
+            "beside" => {
+                let place = self.target(state, arguments.first())?;
+                let place = self.cell_of(&place);
+                let object = self.know.object(ObjectKey::Beside(place));
+                for field in 0..3 {
+                    let cell = Loc {
+                        object,
+                        path: vec![Step::Field(field)],
+                    };
+                    self.know.learn(&cell, Shape::Cell(Kind::Int(IntTy::USIZE)));
+                    self.init.entry(cell).or_insert(Val::usize(0));
+                }
+                Val::pointer(Loc {
+                    object,
+                    path: Vec::new(),
+                })
+            }
+            "container" => {
+                let mut loc = self.target(state, arguments.first())?;
+                let field = argument(1).known().and_then(|n| u16::try_from(n).ok());
+                if loc.path.pop() != field.map(Step::Field) {
+                    return Err(Need::Fail(
+                        "a pointer that does not point into such a value is taken for one"
+                            .to_owned(),
+                    ));
+                }
+                Val::pointer(loc)
+            }
             _ => return refuse(format!("the intrinsic {name} is not known")),
         }))
     }
@@ -346,6 +429,14 @@ impl Machine<'_> {
         if let Some(old) = old {
             let new = match op {
                 "Xchg" => operand,
+                "Max" | "Min" => {
+                    let less = self.binary(state, "Lt", &old, &operand)?;
+                    let less = self.truth(state, &less)?;
+                    match less == (op == "Max") {
+                        true => operand,
+                        false => old.clone(),
+                    }
+                }
                 _ => self.binary(state, op, &old, &operand)?,
             };
             self.write(state, loc, new)?;
@@ -371,7 +462,8 @@ impl Machine<'_> {
                     "Sub" => code.wrapping_sub(number),
                     "BitAnd" => code & number,
                     "BitOr" => code | number,
-                    _ => code ^ number,
+                    "BitXor" => code ^ number,
+                    _ => return refuse("the larger of two pointers"),
                 };
                 self.know.may_hold(&cell, new);
             }
@@ -381,6 +473,8 @@ impl Machine<'_> {
             "Sub" => BinaryOp::Subtract,
             "BitAnd" => BinaryOp::BitAnd,
             "BitOr" => BinaryOp::BitOr,
+            "Max" => BinaryOp::Max,
+            "Min" => BinaryOp::Min,
             _ => BinaryOp::BitXor,
         };
         let narrow = match kind {
@@ -396,6 +490,24 @@ impl Machine<'_> {
             RmwAction::Fetch(op, term.clone()),
             order,
         )?;
+        // Memory compares numbers with a sign.
+        if let Kind::Int(ty) = kind
+            && matches!(op, BinaryOp::Max | BinaryOp::Min)
+            && !ty.signed
+            && ty.bits == 64
+        {
+            for number in [arith::term(&old), Some(term.clone())]
+                .into_iter()
+                .flatten()
+            {
+                let small = Expr::binary(BinaryOp::GreaterEqual, number, Expr::Const(0));
+                if !self.truth(state, &arith::simplify(&small, IntTy::BOOL))? {
+                    return Err(Need::Bound(
+                        "a number of 2^63 or more is compared".to_owned(),
+                    ));
+                }
+            }
+        }
         // Memory holds 64-bit numbers: a narrow counter that passes its limits is where the translation ends.
         if let (Some(ty), Some(before)) = (narrow, arith::term(&old)) {
             let after = Expr::binary(op, before, term);
@@ -455,6 +567,7 @@ impl Machine<'_> {
         }
         let expected_number = match &expected {
             Val::Ptr(pointer) => {
+                self.know.compare();
                 self.escape(pointer)?;
                 Expr::Const(self.know.code(pointer))
             }
@@ -511,6 +624,39 @@ impl Machine<'_> {
         };
         self.ask(state, need)?;
         Ok(Val::unit())
+    }
+
+    /// Waits until one of the numbers from `from` to `to` is there, and adds `by` to it.
+    fn wait_step(
+        &mut self,
+        state: &mut State,
+        loc: &Loc,
+        from: i128,
+        to: i128,
+        by: i128,
+    ) -> Run<Val> {
+        let known = if self.is_private(loc) {
+            Some(self.read(state, loc)?)
+        } else {
+            self.initial_cell(loc)
+        };
+        if let Some(Val::Int(old, ty)) = known {
+            if !(from..=to).contains(&old) {
+                return Err(Need::Skip);
+            }
+            self.write(state, loc, Val::Int(ty.wrap(old + by), ty))?;
+            return Ok(Val::unit());
+        }
+        let (cell, _) = self.atomic_cell(loc, Some(&Val::usize(0)));
+        let choice = |number: i128| {
+            let taking = Taking {
+                cell: cell.clone(),
+                expected: arith::stored(number),
+                desired: arith::stored(number + by),
+            };
+            (Some(taking), Val::unit())
+        };
+        self.ask(state, Need::Take((from..=to).map(choice).collect()))
     }
 
     fn wait(&mut self, state: &State, loc: &Loc, relation: Relation, value: &Val) -> Run<()> {
@@ -615,6 +761,59 @@ impl Machine<'_> {
         )))
     }
 
+    /// Where a thread says that it has given an object back.
+    fn free_cell(&mut self, object: ObjectId) -> Loc {
+        let object = self.know.object(ObjectKey::Free(object));
+        let loc = Loc {
+            object,
+            path: Vec::new(),
+        };
+        self.know.learn(&loc, Shape::Cell(Kind::Int(IntTy::USIZE)));
+        self.init.entry(loc.clone()).or_insert(Val::usize(0));
+        loc
+    }
+
+    /// Memory of this type that was given back, if the allocator takes it again: it may, or it may not. Only where the program compares pointers can
+    /// that be seen; otherwise everything that goes wrong with an old pointer does so because its memory is freed.
+    fn allocate_again(&mut self, state: &State, ty: &Ty) -> Run<Option<ObjectId>> {
+        if self.initial || self.constant {
+            return Ok(None);
+        }
+        self.know.allocates(ty);
+        if !self.know.compared {
+            return Ok(None);
+        }
+        let mut freed: Vec<ObjectId> = self.know.freed.iter().copied().collect();
+        freed.retain(|object| self.types.get(object) == Some(ty));
+        freed.sort_unstable();
+        if freed.is_empty() {
+            return Ok(None);
+        }
+        let mut choices = vec![(None, Val::Uninit)];
+        for object in freed {
+            let taking = Taking {
+                cell: self.free_cell(object),
+                expected: 1,
+                desired: 0,
+            };
+            choices.push((Some(taking), Val::usize(object as usize)));
+        }
+        let chosen = self.ask(state, Need::Take(choices))?;
+        let Some(object) = chosen.known() else {
+            return Ok(None);
+        };
+        let object = object as ObjectId;
+        for (path, _) in self.know.cells(object) {
+            let need = Need::Store {
+                cell: Loc { object, path },
+                value: Expr::Const(UNWRITTEN),
+                order: Order::NonAtomic,
+            };
+            self.ask(state, need)?;
+        }
+        Ok(Some(object))
+    }
+
     /// Memory that the thread alone sees.
     pub fn allocate_private(&mut self, state: &mut State, value: Val) -> Run<ObjectId> {
         let object = self.allocate(state, value.clone())?;
@@ -669,6 +868,19 @@ impl Machine<'_> {
                 cell,
                 value: Expr::Const(FREED),
                 order,
+            };
+            self.ask(state, need)?;
+        }
+        // The allocator may take it again, and whoever gets it then comes after everything that was done with it.
+        let again = self.types.get(&object).cloned();
+        if !self.initial
+            && self.know.compared
+            && again.is_some_and(|ty| self.know.is_allocated(&ty))
+        {
+            let need = Need::Store {
+                cell: self.free_cell(object),
+                value: Expr::Const(1),
+                order: Order::Release,
             };
             self.ask(state, need)?;
         }
@@ -731,6 +943,7 @@ impl Machine<'_> {
             ("PartialEq", "eq" | "ne") => {
                 let left = self.plain_value(state, arguments.first())?;
                 let right = self.plain_value(state, arguments.get(1))?;
+                self.compares_itself(&left)?;
                 let equal = self.equal(state, &left, &right)?;
                 match path.name() {
                     "eq" => Ok(Some(equal)),
@@ -740,6 +953,7 @@ impl Machine<'_> {
             ("PartialOrd", "lt" | "le" | "gt" | "ge") => {
                 let left = self.plain_value(state, arguments.first())?;
                 let right = self.plain_value(state, arguments.get(1))?;
+                self.compares_itself(&left)?;
                 let op = match path.name() {
                     "lt" => "Lt",
                     "le" => "Le",
@@ -748,14 +962,45 @@ impl Machine<'_> {
                 };
                 Ok(Some(self.binary(state, op, &left, &right)?))
             }
-            ("Ord", "cmp") => {
+            ("Ord", "cmp") | ("PartialOrd", "partial_cmp") => {
                 let left = self.plain_value(state, arguments.first())?;
                 let right = self.plain_value(state, arguments.get(1))?;
-                Ok(Some(self.binary(state, "Cmp", &left, &right)?))
+                self.compares_itself(&left)?;
+                let order = self.binary(state, "Cmp", &left, &right)?;
+                Ok(Some(match path.name() {
+                    "cmp" => order,
+                    _ => Val::Agg(Rc::new(Agg {
+                        ty: Ty::Adt(Rc::from("std::option::Option"), Vec::new()),
+                        variant: Some(1),
+                        fields: vec![order],
+                    })),
+                }))
             }
-            ("From" | "Into", _) => match (arguments.first(), result) {
-                (Some(value), Ty::Int(int)) => Ok(arith::convert(value, *int)),
-                (Some(value), _) => Ok(Some(value.clone())),
+            ("From", "from") => match (arguments.first(), result, &path.qualified) {
+                (Some(value @ (Val::Int(..) | Val::Sym(..))), Ty::Int(int), _) => {
+                    Ok(arith::convert(value, *int))
+                }
+                // Each type is made from itself; errors and texts are only printed.
+                (Some(value), _, Some((to, Some(Ty::Adt(_, from)))))
+                    if from.first() == Some(to) || matches!(value, Val::Text(_)) =>
+                {
+                    Ok(Some(value.clone()))
+                }
+                _ => Ok(None),
+            },
+            ("TryFrom", "try_from") => match (arguments.first(), &path.qualified) {
+                (Some(value @ (Val::Int(..) | Val::Sym(..))), Some((Ty::Int(int), _))) => {
+                    let Some(converted) = arith::convert(value, *int) else {
+                        return Ok(None);
+                    };
+                    let fits = self.binary(state, "Eq", value, &converted)?;
+                    let fits = self.truth(state, &fits)?;
+                    Ok(Some(Val::Agg(Rc::new(Agg {
+                        ty: Ty::Adt(Rc::from("std::result::Result"), Vec::new()),
+                        variant: Some(i32::from(!fits)),
+                        fields: vec![if fits { converted } else { Val::unit() }],
+                    }))))
+                }
                 _ => Ok(None),
             },
             ("Default", "default") => match result {
@@ -765,6 +1010,26 @@ impl Machine<'_> {
             },
             _ => Ok(None),
         }
+    }
+
+    /// A type that says itself how it is compared is not compared part by part, where only references lead to it.
+    fn compares_itself(&self, value: &Val) -> Run<()> {
+        let Val::Agg(agg) = value else { return Ok(()) };
+        let Ty::Adt(path, _) = &agg.ty else {
+            return Ok(());
+        };
+        let name = path.rsplit("::").next().unwrap_or(path);
+        let of = |ty: &Ty| matches!(ty, Ty::Adt(p, _) if p.rsplit("::").next() == Some(name));
+        let says = |found: &crate::index::Impl| {
+            of(&found.self_ty)
+                && ["eq", "cmp", "partial_cmp"]
+                    .iter()
+                    .any(|function| found.functions.contains_key(*function))
+        };
+        if self.index.impls.iter().any(says) {
+            return refuse(format!("a comparison of references to {name}"));
+        }
+        Ok(())
     }
 
     /// Whether two values are equal, part by part.

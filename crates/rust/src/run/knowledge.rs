@@ -20,6 +20,10 @@ pub enum ObjectKey {
     Constant(u32),
     /// What belongs to a thread: 0 its start, 1 its end, 2 its token.
     Thread(u32, u32),
+    /// Whether this object was given back and not taken again.
+    Free(u32),
+    /// The threads that sleep at a place.
+    Beside(Loc),
 }
 
 /// What is at a place of a shared object.
@@ -31,7 +35,7 @@ pub enum Shape {
     Parts(Ty, usize),
     /// An enum: its type, and the variants that were written, with the numbers of their fields.
     Variants(Ty, Vec<(i32, usize)>),
-    /// Something that takes no memory, and is always this.
+    /// A text or a function, which is always this one; the cell says whether it was written.
     Fixed(Val),
 }
 
@@ -78,6 +82,12 @@ pub struct Knowledge {
     constant_numbers: FxHashMap<Val, u32>,
     /// Objects that some thread frees.
     pub freed: FxHashSet<ObjectId>,
+    /// Cells that some thread writes after the beginning. The others hold for ever what they hold then.
+    written: FxHashSet<Loc>,
+    /// Whether pointers that are not null are compared.
+    pub compared: bool,
+    /// Types that are allocated beside other threads.
+    allocated: FxHashSet<Ty>,
     /// Whether something was learned in this round.
     pub grew: bool,
 }
@@ -92,7 +102,13 @@ impl Knowledge {
             return number;
         }
         let number = self.objects.len() as ObjectId;
-        if matches!(key, ObjectKey::Static(_) | ObjectKey::Thread(..)) {
+        if matches!(
+            key,
+            ObjectKey::Static(_)
+                | ObjectKey::Thread(..)
+                | ObjectKey::Free(_)
+                | ObjectKey::Beside(_)
+        ) {
             self.shared.insert(number);
         }
         self.objects.push(key.clone());
@@ -108,6 +124,38 @@ impl Knowledge {
     /// What an object is.
     pub fn key(&self, object: ObjectId) -> &ObjectKey {
         &self.objects[object as usize]
+    }
+
+    /// Learns that a thread writes a cell.
+    pub fn write(&mut self, cell: &Loc) {
+        if !self.written.contains(cell) {
+            self.written.insert(cell.clone());
+            self.grew = true;
+        }
+    }
+
+    /// Whether a thread writes a cell.
+    pub fn is_written(&self, cell: &Loc) -> bool {
+        self.written.contains(cell)
+    }
+
+    /// Learns that pointers are compared.
+    pub fn compare(&mut self) {
+        self.grew |= !self.compared;
+        self.compared = true;
+    }
+
+    /// Learns that a type is allocated beside other threads.
+    pub fn allocates(&mut self, ty: &Ty) {
+        if !self.allocated.contains(ty) {
+            self.allocated.insert(ty.clone());
+            self.grew = true;
+        }
+    }
+
+    /// Whether a type is allocated beside other threads.
+    pub fn is_allocated(&self, ty: &Ty) -> bool {
+        self.allocated.contains(ty)
     }
 
     /// Whether threads share it.
@@ -224,6 +272,7 @@ impl Knowledge {
             .filter(|(loc, _)| loc.object == object)
             .filter_map(|(loc, shape)| match shape {
                 Shape::Cell(kind) => Some((loc.path.clone(), *kind)),
+                Shape::Fixed(_) => Some((loc.path.clone(), Kind::Int(IntTy::USIZE))),
                 Shape::Variants(..) => {
                     let mut path = loc.path.clone();
                     path.push(Step::Tag);
@@ -249,9 +298,17 @@ impl Knowledge {
                     return false;
                 };
                 for variant in new {
-                    if !known.iter().any(|(v, _)| *v == variant.0) {
-                        known.push(variant);
-                        self.grew = true;
+                    match known.iter_mut().find(|(v, _)| *v == variant.0) {
+                        None => {
+                            known.push(variant);
+                            self.grew = true;
+                        }
+                        // A variant that was named before its fields were written.
+                        Some((_, count)) if *count < variant.1 => {
+                            *count = variant.1;
+                            self.grew = true;
+                        }
+                        Some(_) => {}
                     }
                 }
                 true

@@ -50,6 +50,10 @@ pub struct Machine<'a> {
     pub evaluated: FxHashMap<(u32, Rc<Substitution>), Val>,
     /// What is live at the beginning of each block, by body.
     pub live: FxHashMap<u32, Rc<Vec<Vec<bool>>>>,
+    /// Whether a test library's model is executed, in which every thread has to end.
+    pub whole: bool,
+    /// What is not supported of what was met in this round.
+    pub trouble: Option<super::build::Trouble>,
     /// Functions that were left out because they do nothing that matters here.
     pub ignored: FxHashSet<String>,
 }
@@ -76,6 +80,8 @@ impl<'a> Machine<'a> {
             position: 0,
             evaluated: FxHashMap::default(),
             live: FxHashMap::default(),
+            trouble: None,
+            whole: false,
             ignored: FxHashSet::default(),
         }
     }
@@ -163,7 +169,7 @@ impl<'a> Machine<'a> {
                         None => return refuse("a block without an end"),
                     },
                 }
-                state.replay.clear();
+                state.done();
                 Ok(())
             }
         }
@@ -409,6 +415,7 @@ impl<'a> Machine<'a> {
                 arguments.len()
             ));
         }
+        self.whole |= body.path.starts_with("std::model::");
         let depth = state.frames.len() as u32;
         let mut locals = vec![Val::Uninit; body.locals.len()];
         for (at, value) in arguments.into_iter().enumerate() {
@@ -439,6 +446,7 @@ impl<'a> Machine<'a> {
             Operand::Copy(place) => self.read_place(state, place),
             Operand::Move(place) => {
                 let found = self.place(state, place)?;
+                self.expect_type(&found.loc, &found.ty);
                 let value = self.read(state, &found.loc)?;
                 if !place
                     .projection
@@ -454,6 +462,7 @@ impl<'a> Machine<'a> {
 
     fn read_place(&mut self, state: &State, place: &Place) -> Run<Val> {
         let found = self.place(state, place)?;
+        self.expect_type(&found.loc, &found.ty);
         self.read(state, &found.loc)
     }
 
@@ -549,7 +558,7 @@ impl<'a> Machine<'a> {
                 &SourceSpan::default(),
             )?;
         }
-        state.replay.clear();
+        state.done();
         state.frames[depth] = Rc::new(Frame::Drop(todo));
         Ok(())
     }

@@ -17,6 +17,9 @@ pub const UNWRITTEN: i64 = i64::MIN + 0x0dead;
 /// What is in a cell that was freed.
 pub const FREED: i64 = i64::MIN + 0x1dead;
 
+/// How many sizes a collection has that threads share.
+const MAX_SIZES: usize = 32;
+
 /// What the program does wrong where it reads one of these.
 fn wrong_read(number: i64) -> Option<Need> {
     match number {
@@ -37,10 +40,29 @@ impl Machine<'_> {
         if self.initial {
             return Err(Need::Concurrent);
         }
+        match &need {
+            Need::Store { cell, .. } | Need::Rmw { cell, .. } => self.know.write(cell),
+            Need::Take(choices) => {
+                for (taking, _) in choices {
+                    if let Some(taking) = taking {
+                        self.know.write(&taking.cell);
+                    }
+                }
+            }
+            _ => {}
+        }
         self.position += 1;
         match state.replay.get(self.position - 1) {
             Some(value) => Ok(value.clone()),
             None => Err(need),
+        }
+    }
+
+    /// What a cell holds for ever, if no thread writes it.
+    fn unchanging(&self, cell: &Loc) -> Option<&Val> {
+        match self.initial || self.know.is_written(cell) {
+            true => None,
+            false => self.init.get(cell),
         }
     }
 
@@ -71,10 +93,21 @@ impl Machine<'_> {
             Val::Sym(..) => {
                 let mut codes = self.know.all_codes();
                 codes.insert(0, 0);
-                self.one_of(state, &value, &codes).map(|v| self.decoded(&v))
+                let other = "a number that is no address is used as a pointer";
+                let chosen = self.one_of_or(state, &value, &codes, other)?;
+                Ok(self.decoded(&chosen))
             }
             _ => Ok(value),
         }
+    }
+
+    /// Whether the numbers in a cell are told apart when it is read, as pointers are: sizes and places within a collection, so that its loops are
+    /// finite.
+    fn is_told_apart(&self, cell: &Loc) -> bool {
+        let mut whole = cell.clone();
+        matches!(whole.path.pop(), Some(Step::Field(_)))
+            && matches!(self.know.shape(&whole), Some(Shape::Parts(Ty::Adt(path, _), _))
+                if matches!(&**path, "std::vec::Vec" | "std::vec::IntoIter" | "std::collections::VecDeque"))
     }
 
     /// The number that a value is in memory. Pointers that get there make their objects shared.
@@ -90,10 +123,21 @@ impl Machine<'_> {
                 let number = arith::stored(*number);
                 if self.know.shape(cell) == Some(&Shape::Cell(Kind::Pointer)) {
                     self.know.may_hold(cell, number);
+                } else if self.is_told_apart(cell) {
+                    let known = self.know.holds(cell);
+                    if known.len() >= MAX_SIZES && !known.contains(&number) {
+                        return Err(Need::Bound(format!(
+                            "a collection that threads share with more than {MAX_SIZES} elements"
+                        )));
+                    }
+                    self.know.may_hold(cell, number);
                 }
                 Ok(Expr::Const(number))
             }
             Val::Sym(term, _) => {
+                if self.is_told_apart(cell) {
+                    return refuse("the size of a collection that only a run knows");
+                }
                 if self.know.shape(cell) == Some(&Shape::Cell(Kind::Pointer)) {
                     return refuse("a number that is not known is stored where pointers are");
                 }
@@ -164,7 +208,7 @@ impl Machine<'_> {
     }
 
     /// Where the cell of a place is: a wrapper and what it wraps are at the same place.
-    fn cell_of(&self, loc: &Loc) -> Loc {
+    pub fn cell_of(&self, loc: &Loc) -> Loc {
         let mut loc = loc.clone();
         if self.know.shape(&loc).is_none() {
             let mut outer = loc.clone();
@@ -181,6 +225,16 @@ impl Machine<'_> {
             loc = loc.then(step);
         }
         loc
+    }
+
+    /// A shared place of this type is read: where it is a pointer, so is what the cell holds, even if it was null so far.
+    pub fn expect_type(&mut self, loc: &Loc, ty: &Ty) {
+        if matches!(ty, Ty::Ptr(_) | Ty::Ref(_)) && self.know.is_shared(loc.object) {
+            let cell = self.cell_of(loc);
+            if let Some(Shape::Cell(Kind::Int(_))) = self.know.shape(&cell) {
+                self.know.learn(&cell, Shape::Cell(Kind::Pointer));
+            }
+        }
     }
 
     fn read_shared(&mut self, state: &State, loc: &Loc, order: Order) -> Run<Val> {
@@ -200,7 +254,13 @@ impl Machine<'_> {
                     _ => Ok(Val::Uninit),
                 }
             }
-            Some(Shape::Fixed(value)) => Ok(value),
+            // What is there is known, but reading it is an access all the same.
+            Some(Shape::Fixed(value)) => {
+                match self.read_cell(state, loc, Kind::Int(IntTy::USIZE), order)? {
+                    Val::Uninit => Ok(Val::Uninit),
+                    _ => Ok(value),
+                }
+            }
             Some(Shape::Cell(kind)) => self.read_cell(state, loc, kind, order),
             Some(Shape::Parts(ty, count)) => {
                 let mut fields = Vec::with_capacity(count);
@@ -246,6 +306,9 @@ impl Machine<'_> {
                 )),
             };
         }
+        if let Some(tag) = self.unchanging(&cell).and_then(Val::known) {
+            return Ok(tag as i32);
+        }
         let order = Order::NonAtomic;
         let tag = self.ask(
             state,
@@ -274,16 +337,41 @@ impl Machine<'_> {
     /// What must not be read from a cell, but can be.
     fn wrong_values(&self, cell: &Loc, plain: bool) -> Vec<i64> {
         let mut wrong = Vec::new();
-        if plain && !self.init.contains_key(cell) {
+        let freed = self.know.freed.contains(&cell.object);
+        if plain && (freed || !self.init.contains_key(cell)) {
             wrong.push(UNWRITTEN);
         }
-        if self.know.freed.contains(&cell.object) {
+        if freed {
             wrong.push(FREED);
         }
         wrong
     }
 
-    /// Which of these numbers a register holds.
+    /// Which of these numbers a register holds; where it is none of them, a limit is met.
+    pub fn one_of_or(
+        &mut self,
+        state: &State,
+        number: &Val,
+        numbers: &[i64],
+        limit: &str,
+    ) -> Run<Val> {
+        let Val::Sym(term, _) = number else {
+            return Ok(number.clone());
+        };
+        let known = |number: &i64| arith::equal((**term).clone(), *number);
+        let known = numbers
+            .iter()
+            .map(known)
+            .reduce(|a, b| Expr::binary(BinaryOp::Or, a, b));
+        let known = known.unwrap_or(Expr::Const(0));
+        let known = arith::simplify(&known, IntTy::BOOL);
+        if !self.truth(state, &known)? {
+            return Err(Need::Bound(limit.to_owned()));
+        }
+        self.one_of(state, number, numbers)
+    }
+
+    /// Which of these numbers a register holds, which is one of them.
     pub fn one_of(&mut self, state: &State, number: &Val, numbers: &[i64]) -> Run<Val> {
         let Val::Sym(term, ty) = number else {
             return Ok(number.clone());
@@ -303,6 +391,9 @@ impl Machine<'_> {
     fn read_cell(&mut self, state: &State, cell: &Loc, kind: Kind, order: Order) -> Run<Val> {
         if self.sets_initial(cell.object) {
             return Ok(self.init.get(cell).cloned().unwrap_or(Val::Uninit));
+        }
+        if let Some(value) = self.unchanging(cell) {
+            return Ok(value.clone());
         }
         let need = Need::Load {
             cell: cell.clone(),
@@ -336,6 +427,15 @@ impl Machine<'_> {
                 return Err(wrong);
             }
             return Ok(self.decoded(&value));
+        }
+        if self.is_told_apart(cell) {
+            let mut numbers = self.know.holds(cell);
+            numbers.extend(wrong);
+            let value = self.one_of(state, &value, &numbers)?;
+            return match value.known().and_then(|n| wrong_read(arith::stored(n))) {
+                Some(wrong) => Err(wrong),
+                None => Ok(value),
+            };
         }
         let Val::Sym(term, _) = &value else {
             return Ok(value);
@@ -416,7 +516,8 @@ impl Machine<'_> {
             Val::Ptr(_) => self.write_cell(state, loc, Kind::Pointer, value, order),
             Val::Fn(..) | Val::Text(_) => {
                 if self.know.learn(loc, Shape::Fixed(value.clone())) {
-                    return Ok(());
+                    let there = Val::usize(1);
+                    return self.write_at(state, loc, Kind::Int(IntTy::USIZE), &there, order);
                 }
                 refuse("functions or texts that differ are stored at one place that threads share")
             }

@@ -57,6 +57,8 @@ pub enum Need {
     Fork(Vec<(Term, Val)>),
     /// Goes on with any of the values.
     Choose(Vec<Val>),
+    /// Goes on with the value of any exchange that can be made now, or with a value that needs none.
+    Take(Vec<(Option<Taking>, Val)>),
     /// A step without effect.
     Skip,
     /// The program fails here, for this reason.
@@ -71,6 +73,17 @@ pub enum Need {
     Concurrent,
     /// Something that is not supported.
     Refuse(Refusal),
+}
+
+/// An exchange that can be made where a cell holds a number.
+#[derive(Clone, Debug)]
+pub struct Taking {
+    /// The cell.
+    pub cell: Loc,
+    /// What it must hold.
+    pub expected: i64,
+    /// What it holds then.
+    pub desired: i64,
 }
 
 /// What is not supported, and what to do.

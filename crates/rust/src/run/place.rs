@@ -302,7 +302,8 @@ impl Machine<'_> {
     /// A pointer moved by a number of elements.
     pub fn offset(&mut self, state: &State, pointer: &Val, by: &Val, back: bool) -> Run<Val> {
         let Val::Ptr(pointer) = pointer else {
-            if by.known() == Some(0) {
+            // Null, or another address of nothing: who follows it goes wrong, wherever it was moved to.
+            if matches!(pointer, Val::Int(..)) || by.known() == Some(0) {
                 return Ok(pointer.clone());
             }
             return refuse("arithmetic on a pointer that is not known");

@@ -103,8 +103,9 @@ impl Machine<'_> {
             Rvalue::Tuple(operands) => Ok(Val::tuple(self.operands(state, operands, moved)?)),
             Rvalue::Closure(ty, _, operands) => {
                 let generic = self.code(state)?.arguments.clone();
+                let ty = self.exact_closure(state, self.substitute(ty, &generic))?;
                 Ok(Val::Agg(Rc::new(Agg {
-                    ty: self.substitute(ty, &generic),
+                    ty,
                     variant: None,
                     fields: self.operands(state, operands, moved)?,
                 })))
@@ -119,8 +120,28 @@ impl Machine<'_> {
                 let declared = declared.map(|ty| self.substitute(&ty, &generic));
                 self.aggregate(&path, names, fields, declared)
             }
-            Rvalue::ThreadLocal(name) => refuse(format!("the thread-local static {name}")),
+            Rvalue::ThreadLocal(name) => {
+                let own = Rc::from(format!("{name}@{}", self.thread));
+                Ok(Val::pointer(self.static_(&own)?))
+            }
         }
+    }
+
+    /// The type of a closure that is made in the function on top, where its place alone does not say which it is.
+    fn exact_closure(&self, state: &State, ty: Ty) -> Run<Ty> {
+        let Ty::Closure(place, generic) = &ty else {
+            return Ok(ty);
+        };
+        if !self.index.ambiguous.contains(place) {
+            return Ok(ty);
+        }
+        let function = &self.code(state)?.body.path;
+        let function = function.split("::promoted[").next().unwrap_or(function);
+        let exact = crate::index::closure_in(function, place);
+        if self.index.ambiguous.contains(&exact) || !self.index.closures.contains_key(&exact) {
+            return refuse("closures that a macro makes several times in one function");
+        }
+        Ok(Ty::Closure(exact, generic.clone()))
     }
 
     fn operands(
@@ -220,6 +241,9 @@ impl Machine<'_> {
             if a.fields.len() == 1 && b.fields.len() == 1 {
                 return self.binary(state, name, &a.fields[0].clone(), &b.fields[0].clone());
             }
+        }
+        if let ("Eq" | "Ne", Val::Ptr(_), Val::Ptr(_)) = (name, left, right) {
+            self.know.compare();
         }
         let mut codes = Vec::new();
         let found = arith::with_pointer(name, left, right, &mut |pointer| {
@@ -463,8 +487,25 @@ impl Machine<'_> {
                 }
             }
             Constant::Path(path) => {
-                let generic = self.code(state)?.arguments.clone();
-                self.path_value(path, &generic)
+                let code = self.code(state)?;
+                let generic = code.arguments.clone();
+                // A promoted constant belongs to the body that uses it, however its path is written.
+                if path.name().starts_with("promoted[") {
+                    let key = format!("{}::{}", code.body.path, path.name());
+                    if let Some(&number) = self.index.by_path.get(&key) {
+                        return self.evaluate(number, generic);
+                    }
+                }
+                match self.path_value(path, &generic)? {
+                    Val::Agg(agg) if matches!(agg.ty, Ty::Closure(..)) && agg.fields.is_empty() => {
+                        let ty = self.exact_closure(state, agg.ty.clone())?;
+                        Ok(Val::Agg(Rc::new(Agg {
+                            ty,
+                            ..(*agg).clone()
+                        })))
+                    }
+                    value => Ok(value),
+                }
             }
         }
     }
@@ -481,7 +522,9 @@ impl Machine<'_> {
         if !self.statics.insert(object) {
             return Ok(loc);
         }
-        let Some(&number) = self.index.by_path.get(&**path) else {
+        // A thread's own static has the thread's number behind its path.
+        let name = path.split_once('@').map_or(&**path, |(name, _)| name);
+        let Some(&number) = self.index.by_path.get(name) else {
             return refuse(format!("the static {path}, which is not in this file"));
         };
         self.know
@@ -575,6 +618,33 @@ impl Machine<'_> {
         }
         if let Some(value) = self.function_constant(&path) {
             return Ok(value);
+        }
+        // A constant in a function of an impl.
+        if let Some(((name, _), front)) = path.segments.split_last()
+            && !front.is_empty()
+        {
+            let parent = FnPath {
+                qualified: path.qualified.clone(),
+                segments: front.to_vec(),
+            };
+            if let Some((number, generic)) = self.function(&parent, &[]) {
+                let key = format!("{}::{name}", self.index.bodies[number].path);
+                if let Some(&number) = self.index.by_path.get(&key)
+                    && self.index.bodies[number].kind == BodyKind::Constant
+                {
+                    return self.evaluate(number, Rc::new(generic));
+                }
+                if let Some(Constant::Int(value, ty)) = self.index.constants.get(&key) {
+                    return Ok(Val::Int(*value, *ty));
+                }
+            }
+            let constant =
+                name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
+            if constant && self.function(&path, &[]).is_none() {
+                return refuse(format!(
+                    "the constant {plain}, whose value is not known here"
+                ));
+            }
         }
         Ok(Val::Fn(path, generic.clone()))
     }

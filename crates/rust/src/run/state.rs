@@ -83,6 +83,9 @@ pub struct State {
     pub counts: BTreeMap<u32, u32>,
     /// Results of what was done already of the present statement.
     pub replay: Vec<Val>,
+    /// What the present statement has found out about registers. Values keep the registers until the statement is done: it is executed again
+    /// after each instruction, and must ask the same questions then.
+    pub found: Vec<(RegisterId, i64)>,
 }
 
 impl State {
@@ -116,8 +119,16 @@ impl State {
         RegisterId(free.map_or(used.len() as u32, |(at, _)| at as u32))
     }
 
+    /// The present statement is done.
+    pub fn done(&mut self) {
+        self.replay.clear();
+        for (register, value) in std::mem::take(&mut self.found) {
+            self.know(register, value);
+        }
+    }
+
     /// Replaces a register by the value that it is now known to have.
-    pub fn know(&mut self, register: RegisterId, value: i64) {
+    fn know(&mut self, register: RegisterId, value: i64) {
         let change = |expr: &Expr<RegisterId>, ty: IntTy| -> Option<Val> {
             let mut mentioned = false;
             expr.for_each_atom(&mut |r| mentioned |= *r == register);
@@ -147,7 +158,7 @@ impl State {
                 }
             }
         }
-        for value in self.heap.values_mut().chain(&mut self.replay) {
+        for value in self.heap.values_mut() {
             if let Some(new) = value.map_symbols(&change) {
                 *value = new;
             }

@@ -1,6 +1,6 @@
 //! What is tried, again and again, with random programs and texts: by `soak`, and by the targets in fuzz/.
 
-use palisade_certificate::{Header, Reader, Sorter, encode, write};
+use palisade_certificate::{Claim, Header, Proof, Reader, Sorter, encode, write};
 use palisade_check::{
     Answer, CERTIFIED, Control, Criterion, Model, NoCertificate, Options, QUESTIONS, Reductions,
     Verdict, certificate, check, instrument, instrument_persistence,
@@ -42,6 +42,7 @@ pub fn trial(name: &str) -> Option<(Shape, Trial)> {
             let shape = RA_SAFE;
             Some((shape, Box::new(|p| certificates(p, Model::Ra))))
         }
+        "forged" => Some((Shape::TSO_REACH, Box::new(forged))),
         "spin" => Some((Shape::SC, Box::new(by_spin))),
         name => criterion(name),
     }
@@ -57,7 +58,9 @@ pub const ALL: &[&str] = &[
     "reach",
     "ra",
     "ra-safe",
+    "ra-observational",
     "c20",
+    "c20-observational",
     "c20-drf",
     "c20-safe",
     "rc11",
@@ -72,6 +75,7 @@ pub const ALL: &[&str] = &[
     "ra-loops",
     "ra-safe-loops",
     "c20-loops",
+    "c20-observational-loops",
     "c20-drf-loops",
     "c20-safe-loops",
     "reductions",
@@ -79,6 +83,7 @@ pub const ALL: &[&str] = &[
     "instrumented",
     "certificates",
     "ra-certificates",
+    "forged",
 ];
 
 /// Programs for release/acquire that say what must not happen.
@@ -115,6 +120,12 @@ fn criterion(name: &str) -> Option<(Shape, Trial)> {
         ),
         "ra" => ((Shape::RA, Model::Ra), Criterion::Robust, oracle::ra_robust),
         "ra-safe" => ((RA_SAFE, Model::Ra), Criterion::Safe, oracle::ra_safe),
+        "ra-observational" => (
+            (RA_SAFE, Model::Ra),
+            Criterion::Observational,
+            oracle::ra_observational,
+        ),
+        "c20-observational" => (c20, Criterion::Observational, oracle::c20_observational),
         "c20" => (c20, Criterion::Robust, oracle::c20_robust),
         "c20-drf" => (c20, Criterion::Drf, oracle::c20_drf),
         "c20-safe" => (c20, Criterion::Safe, oracle::c20_safe),
@@ -123,17 +134,30 @@ fn criterion(name: &str) -> Option<(Shape, Trial)> {
         "rc11-safe" => (rc11, Criterion::Safe, oracle::rc11_safe),
         _ => return None,
     };
-    let mut states = oracle::LIMIT;
-    if loops {
-        shape.loops = true;
-        shape.threads.1 = 3;
-        shape.accesses = 6;
-        // Where a state has a whole run or a buffer of any length in it, more of them take gigabytes: a loop may go round alone.
-        states = match name {
-            "safe" | "drf" | "trf" => 20_000,
-            _ => 4000,
-        };
+    if !loops {
+        let trial =
+            move |program: &Program| against(program, model, criterion, by(expected(program)));
+        return Some((shape, Box::new(trial)));
     }
+    shape.loops = true;
+    shape.threads.1 = 3;
+    shape.accesses = 6;
+    // Where a state has a buffer of any length in it, more of them take gigabytes: a loop may go round alone.
+    let states = match name {
+        "safe" | "drf" | "trf" | "robust" | "persistent" | "ra" => 20_000,
+        _ => 4000,
+    };
+    type Bounded = fn(&Program) -> Option<bool>;
+    let bounded: Option<Bounded> = match name {
+        "robust" => Some(|p| oracle::tso_robust_looping(p, 3)),
+        "persistent" => Some(|p| oracle::tso_persistent_looping(p, 3)),
+        "ra" => Some(|p| oracle::ra_robust_looping(p, 4)),
+        _ => None,
+    };
+    let expected = move |program: &Program| match bounded {
+        Some(bounded) => within_bounds(bounded(program)),
+        None => by(expected(program)),
+    };
     let trial = move |program: &Program| {
         let expected = oracle::within(states, || expected(program));
         against(program, model, criterion, expected)
@@ -141,13 +165,37 @@ fn criterion(name: &str) -> Option<(Shape, Trial)> {
     Some((shape, Box::new(trial)))
 }
 
+/// What brute force says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    /// It says this.
+    Known(bool),
+    /// Runs within its bounds do not violate. A violation beyond them has a witness, which is judged by the definition.
+    NotWithinBounds,
+    /// The program is too large for it.
+    Unknown,
+}
+
+fn by(definition: Option<bool>) -> Expected {
+    definition.map_or(Expected::Unknown, Expected::Known)
+}
+
+fn within_bounds(answer: Option<bool>) -> Expected {
+    match answer {
+        Some(true) => Expected::NotWithinBounds,
+        Some(false) => Expected::Known(false),
+        None => Expected::Unknown,
+    }
+}
+
 fn against(
     program: &Program,
     model: Model,
     criterion: Criterion,
-    expected: Option<bool>,
+    expected: Expected,
 ) -> Result<(), Mistake> {
-    let mut answered = expected.is_some();
+    let mut answered = expected != Expected::Unknown;
+    let mut first = None;
     for (reductions, with) in [
         (Reductions::ALL, ""),
         (Reductions::NONE, " without reductions"),
@@ -157,12 +205,15 @@ fn against(
             answered = false;
             continue;
         };
-        if let Some(expected) = expected
+        if let Expected::Known(expected) = expected
             && expected != found
         {
             return wrong(format!(
                 "by the definition {expected}, by the search {found}{with}"
             ));
+        }
+        if *first.get_or_insert(found) != found {
+            return wrong("the search with reductions and without differ".to_owned());
         }
         if !found && answer.witnesses.is_empty() {
             return wrong(format!("violated, but without a witness{with}"));
@@ -330,8 +381,75 @@ fn certificates(program: &Program, model: Model) -> Result<(), Mistake> {
     Ok(())
 }
 
+/// States that were found for any question, under headers that claim every way to prove what does not hold: none shows it.
+fn forged(program: &Program) -> Result<(), Mistake> {
+    let proofs = [
+        Proof::States,
+        Proof::Attacks,
+        Proof::Buffers(0),
+        Proof::Buffers(1),
+        Proof::LoadBuffers,
+        Proof::Monitors,
+        Proof::Messages,
+        Proof::Basis,
+    ];
+    let mut sets: Vec<Vec<Vec<u8>>> = vec![Vec::new()];
+    let mut violated = Vec::new();
+    for &(model, criterion) in CERTIFIED {
+        sets.extend(certificate_states(program, model, criterion).map(|(_, states)| states));
+        if let Ok(answer) = ask(program, model, criterion, |_| {})
+            && holds(&answer) == Some(false)
+        {
+            violated.push((model, criterion));
+        }
+    }
+    if violated.is_empty() {
+        return Err(Mistake::NoAnswer);
+    }
+    for (model, criterion) in violated {
+        for (proof, states) in proofs
+            .iter()
+            .flat_map(|p| sets.iter().map(move |s| (*p, s)))
+        {
+            let claim = Claim {
+                proof,
+                ..Claim::new(model, criterion)
+            };
+            let file = file_of(program, claim, states);
+            let question = palisade_validate::Asked::new(model, criterion);
+            let judged = palisade_validate::validate_certificate(program, question, || {
+                Reader::new(&file[..])
+            });
+            if judged.is_ok() {
+                return wrong(format!("a forged certificate is valid: {claim:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn certificate_file(program: &Program, model: Model, criterion: Criterion) -> Option<Vec<u8>> {
+    let (claim, states) = certificate_states(program, model, criterion)?;
+    Some(file_of(program, claim, &states))
+}
+
+fn file_of(program: &Program, claim: Claim, states: &[Vec<u8>]) -> Vec<u8> {
     let mut sorter = Sorter::default();
+    for state in states {
+        sorter.push(state).expect("in memory");
+    }
+    let mut file = Vec::new();
+    let mut states = sorter.finish().expect("in memory");
+    write(&Header::new(program, claim), &mut states, &mut file).expect("in memory");
+    file
+}
+
+fn certificate_states(
+    program: &Program,
+    model: Model,
+    criterion: Criterion,
+) -> Option<(Claim, Vec<Vec<u8>>)> {
+    let mut states = Vec::new();
     let control = Control {
         cancel: &AtomicBool::new(false),
         progress: &|_| {},
@@ -341,17 +459,14 @@ fn certificate_file(program: &Program, model: Model, criterion: Criterion) -> Op
     let written = certificate(program, &options, &control, &mut |state| {
         let mut bytes = Vec::new();
         encode(state, &mut bytes);
-        sorter.push(&bytes)
+        states.push(bytes);
+        Ok(())
     });
-    let claim = match written {
-        Ok(claim) => claim,
-        Err(NoCertificate::Unfinished(_) | NoCertificate::Refused(_)) => return None,
+    match written {
+        Ok(claim) => Some((claim, states)),
+        Err(NoCertificate::Unfinished(_) | NoCertificate::Refused(_)) => None,
         Err(NoCertificate::Failed(error)) => panic!("in memory: {error}"),
-    };
-    let mut file = Vec::new();
-    let mut states = sorter.finish().expect("in memory");
-    write(&Header::new(program, claim), &mut states, &mut file).expect("in memory");
-    Some(file)
+    }
 }
 
 /// The walk against SPIN, on what it says about the program in Promela.

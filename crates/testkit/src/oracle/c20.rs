@@ -1,9 +1,10 @@
 //! What is asked of C++20 and RC11: `robust`, `drf`, `safe`, and which states are reached; by all consistent execution graphs.
 
+use super::waiting::a_never_is_true;
 use super::{Runs, Visit, holds_everywhere};
-use palisade_lang::{Never, Program, Value};
+use palisade_lang::{Program, Value};
 use palisade_memory::c20::{C20Graph, State, is_sc};
-use palisade_memory::{C20Views, Local, Machine, Model, Step, StepKind, never_is_true};
+use palisade_memory::{C20Views, Local, Machine, Model, Step, StepKind};
 use std::collections::BTreeSet;
 
 /// `robust` against C++20: every consistent execution graph of the program is one of SC, and none has a data race.
@@ -78,7 +79,7 @@ pub fn shown_by_views(program: &Program) -> Option<(BTreeSet<Shown>, bool)> {
 /// A graph with more events than this is too large for brute force: a thread that goes round a loop alone makes larger and larger ones.
 const MOST_EVENTS: usize = 32;
 
-fn is_too_large(state: &State) -> bool {
+pub(super) fn is_too_large(state: &State) -> bool {
     state.graph.len() > MOST_EVENTS
 }
 
@@ -121,12 +122,18 @@ fn safe(program: &Program, model: Model) -> Option<bool> {
         let steps = machine.steps(state);
         let error = |(step, _): &(Step, _)| matches!(step.kind, StepKind::Error(_));
         let memory = machine.newest(state);
-        let stuck = steps.is_empty() && !machine.is_dead_end(state);
-        let is_true =
-            |never: &Never| never_is_true(machine.code(), never, &state.locals, &memory, stuck);
-        let forbidden = || program.nevers.iter().any(is_true) && machine.is_real(state);
-        if state.raced || steps.iter().any(error) || forbidden() {
+        if state.raced || steps.iter().any(error) {
             return Visit::Violated;
+        }
+        match a_never_is_true(
+            program,
+            &state.locals,
+            &memory,
+            machine.seen_by_block(state),
+        ) {
+            Some(true) if machine.is_real(state) => return Visit::Violated,
+            Some(_) => {}
+            None => return Visit::TooLarge,
         }
         next(steps)
     })

@@ -2,15 +2,17 @@
 
 use palisade_lang::Program;
 use palisade_lang::loops::Loops;
-use palisade_memory::{Machine, Sc, StepKind};
+use palisade_memory::{Machine, Sc, Step, StepKind, Tso};
 use rustc_hash::FxHashMap;
 
 use super::LIMIT_NOW;
 
-/// All that one thread can do in one state: a choice where there are several ways.
+/// All that one thread, or its buffer, can do in one state: a choice where there are several ways.
 struct Turn {
     from: usize,
     thread: usize,
+    /// A store leaves the thread's buffer.
+    buffer: bool,
     /// Where it leads, and whether the thread stays in the loop that it is in.
     ways: Vec<(usize, bool)>,
 }
@@ -28,16 +30,25 @@ struct Explicit<S> {
 /// unless the block never ends. A thread is stuck there if it runs in all of the states, and either its turns stay in one loop with a way out
 /// or it has none.
 pub fn sc_live(program: &Program) -> Option<bool> {
-    let machine = Sc::new(program);
-    let graph = explicit(&machine, program)?;
-    let threads = machine.code().instances.len();
-    Some((0..threads).all(|thread| !can_be_stuck(&machine, &graph, thread)))
+    live(&Sc::new(program), program)
 }
 
-fn explicit<'p>(
-    machine: &Sc<'p>,
-    program: &Program,
-) -> Option<Explicit<<Sc<'p> as Machine>::State>> {
+/// `live` under TSO: the same, where a buffer with a store in it is like a thread that can move.
+pub fn tso_live(program: &Program) -> Option<bool> {
+    live(&Tso::new(program), program)
+}
+
+fn is_of(step: &Step, buffer: bool) -> bool {
+    (step.kind == StepKind::Flush) == buffer
+}
+
+fn live<M: Machine>(machine: &M, program: &Program) -> Option<bool> {
+    let graph = explicit(machine, program)?;
+    let threads = machine.code().instances.len();
+    Some((0..threads).all(|thread| !can_be_stuck(machine, &graph, thread)))
+}
+
+fn explicit<M: Machine>(machine: &M, program: &Program) -> Option<Explicit<M::State>> {
     let loops: Vec<Loops> = (program.threads.iter())
         .map(|thread| Loops::of(thread, program.domain))
         .collect();
@@ -52,10 +63,12 @@ fn explicit<'p>(
     let mut from = 0;
     while from < graph.states.len() {
         let state = graph.states[from].clone();
-        for thread in 0..code.instances.len() {
+        let movers = (0..code.instances.len()).flat_map(|t| [(t, false), (t, true)]);
+        for (thread, buffer) in movers {
             let loops = &loops[code.instances[thread].thread.index()];
             let mut ways = Vec::new();
-            for (step, next) in machine.steps_of(&state, thread) {
+            let steps = machine.steps_of(&state, thread).into_iter();
+            for (step, next) in steps.filter(|(s, _)| is_of(s, buffer)) {
                 let new = graph.states.len();
                 let to = *known.entry(next.clone()).or_insert(new);
                 if to == new {
@@ -66,7 +79,12 @@ fn explicit<'p>(
                 ways.push((to, stays));
             }
             if !ways.is_empty() {
-                graph.turns.push(Turn { from, thread, ways });
+                graph.turns.push(Turn {
+                    from,
+                    thread,
+                    buffer,
+                    ways,
+                });
             }
         }
         from += 1;
@@ -77,18 +95,15 @@ fn explicit<'p>(
     Some(graph)
 }
 
-fn can_be_stuck<'p>(
-    machine: &Sc<'p>,
-    graph: &Explicit<<Sc<'p> as Machine>::State>,
-    thread: usize,
-) -> bool {
+fn can_be_stuck<M: Machine>(machine: &M, graph: &Explicit<M::State>, thread: usize) -> bool {
     let code = machine.code();
     let runs: Vec<bool> = (graph.states.iter())
-        .map(|s| !s.locals[thread].stopped && !code.has_ended(thread, &s.locals[thread]))
+        .map(|s| &machine.locals(s)[thread])
+        .map(|local| !local.stopped && !code.has_ended(thread, local))
         .collect();
     let mut taken: Vec<&Turn> = (graph.turns.iter())
         .filter(|t| runs[t.from] && t.ways.iter().all(|w| runs[w.0]))
-        .filter(|t| t.thread != thread || t.ways.iter().all(|w| w.1))
+        .filter(|t| t.thread != thread || t.buffer || t.ways.iter().all(|w| w.1))
         .collect();
     // Turns that need not come back are taken away, until all do.
     let reaches = loop {
@@ -109,16 +124,21 @@ fn can_be_stuck<'p>(
         for &member in &part {
             seen[member] = true;
         }
-        let holders = part.iter().map(|&s| code.holder(&graph.states[s].locals));
+        let holders = part.iter();
+        let holders = holders.map(|&s| code.holder(machine.locals(&graph.states[s])));
         let mut holders: Vec<Option<usize>> = holders.collect();
         holders.dedup();
-        (0..code.instances.len()).all(|other| {
-            let moves = taken.iter().any(|t| t.thread == other && together(&t.from));
+        let mut movers = (0..code.instances.len()).flat_map(|t| [(t, false), (t, true)]);
+        movers.all(|(other, buffer)| {
+            let is_own = |t: &&Turn| t.thread == other && t.buffer == buffer;
+            let moves = taken.iter().any(|t| is_own(t) && together(&t.from));
             let kept_out = matches!(holders[..], [Some(holder)] if holder != other);
             let cannot_move = part.iter().any(|&s| {
                 let state = &graph.states[s];
-                let holder = code.holder(&state.locals);
-                holder.is_none_or(|h| h == other) && machine.steps_of(state, other).is_empty()
+                let holder = code.holder(machine.locals(state));
+                let steps = || machine.steps_of(state, other);
+                holder.is_none_or(|h| h == other)
+                    && !steps().iter().any(|(step, _)| is_of(step, buffer))
             });
             moves || kept_out || cannot_move
         })

@@ -9,17 +9,25 @@
 
 mod c20;
 mod live;
+mod looping;
+mod observed;
 mod ra;
 mod sc;
 mod tso;
+mod waiting;
 
 pub use c20::{
     Shown, c20_drf, c20_robust, c20_safe, rc11_drf, rc11_robust, rc11_safe, shown, shown_by_views,
 };
-pub use live::sc_live;
+pub use live::{sc_live, tso_live};
+pub use looping::{ra_robust_looping, tso_persistent_looping, tso_robust_looping};
+pub use observed::{
+    c20_observational, c20_shows_what_sc_shows, ra_observational, rc11_observational,
+};
 pub use ra::{ra_robust, ra_safe};
 pub use sc::{sc_drf, sc_drf_all_locations, sc_safe, tso_trf};
 pub use tso::{tso_persistent, tso_reach, tso_robust, tso_safe};
+pub use waiting::is_deadlock;
 
 use palisade_lang::{Op, Program};
 use palisade_memory::{Machine, Step, StepKind};

@@ -1,11 +1,12 @@
 //! What is asked of release/acquire: `robust`, `safe`.
 
+use super::waiting::a_never_is_true;
 use super::{Runs, Visit, holds_everywhere};
-use palisade_lang::{Never, Program};
+use palisade_lang::Program;
 use palisade_memory::ra_graph::{Graph, RaGraph};
-use palisade_memory::{Machine, Step, StepKind, never_is_true};
+use palisade_memory::{Machine, Step, StepKind};
 
-/// `robust` against RA (paper 003, Def. 4.9): every state of the program together with an execution graph that RA reaches
+/// `robust` against RA (Lahav and Margalit 2019, Def. 4.9): every state of the program together with an execution graph that RA reaches
 /// (section 4.2: RAG; with `nonatomic` locations RAG+NA of section 6) is reached by SC too. That is so exactly if no race on a `nonatomic`
 /// location is reached (⊥), and no reached graph has a cycle in `hb_SC = po ∪ rf ∪ mo ∪ fr`.
 ///
@@ -39,12 +40,18 @@ pub fn ra_safe(program: &Program) -> Option<bool> {
         let steps = machine.steps(state);
         let error = |(step, _): &(Step, _)| matches!(step.kind, StepKind::Error(_));
         let memory = machine.newest(state);
-        let stuck = steps.is_empty() && !machine.is_dead_end(state);
-        let is_true =
-            |never: &Never| never_is_true(machine.code(), never, &state.locals, &memory, stuck);
-        let forbidden = || program.nevers.iter().any(is_true) && machine.is_real(state);
-        if state.raced || steps.iter().any(error) || forbidden() {
+        if state.raced || steps.iter().any(error) {
             return Visit::Violated;
+        }
+        match a_never_is_true(
+            program,
+            &state.locals,
+            &memory,
+            machine.seen_by_block(state),
+        ) {
+            Some(true) if machine.is_real(state) => return Visit::Violated,
+            Some(_) => {}
+            None => return Visit::TooLarge,
         }
         Visit::Next(steps.into_iter().map(|(_, next)| next).collect())
     })

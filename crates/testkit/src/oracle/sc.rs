@@ -1,9 +1,10 @@
 //! What is asked of SC runs: `safe`, `drf`, `trf`.
 
+use super::waiting::a_never_is_true;
 use super::{Runs, Visit, holds_everywhere};
 use palisade_lang::{LocationId, Op, Program};
 use palisade_memory::sc::State;
-use palisade_memory::{Machine, Sc, Step, StepKind, never_is_true};
+use palisade_memory::{Machine, Sc, Step, StepKind};
 
 /// `safe` under SC: no run contains a failed `assert` or another error of the program, and no reachable state (states inside `atomic`
 /// blocks included) makes the condition of a `never` true.
@@ -14,11 +15,9 @@ pub fn sc_safe(program: &Program) -> Option<bool> {
     let machine = &runs.machine;
     holds_everywhere(machine.initial(), |state| {
         let steps = runs.steps(state);
-        let stuck = steps.is_empty();
-        let forbidden = program
-            .nevers
-            .iter()
-            .any(|never| never_is_true(machine.code(), never, &state.locals, &state.memory, stuck));
+        let Some(forbidden) = a_never_is_true(program, &state.locals, &state.memory, None) else {
+            return Visit::TooLarge;
+        };
         let error = steps
             .iter()
             .any(|(step, _)| matches!(step.kind, StepKind::Error(_)));
@@ -110,7 +109,7 @@ struct Watched {
     unfenced: Vec<Option<LocationId>>,
 }
 
-/// `trf` (issue 3; Owens' criterion as paper 004 section 2 places it): there is no SC run with a store of a thread, then, without another
+/// `trf` (the criterion of Owens 2010, as Abdulla et al. 2015, section 2, place it): there is no SC run with a store of a thread, then, without another
 /// store, fence or locked instruction of that thread, a load of another location, while a store (plain or by a read-modify-write) of
 /// another thread to that location is enabled. Nobody else moves between the store and the load: others could need the store to be
 /// visible, and then no TSO run has the load overtake it; what they do without needing it, they can do before.

@@ -1,8 +1,9 @@
 //! What is asked of TSO runs: `robust`, `persistent`, reachability.
 
+use super::waiting::a_never_is_true;
 use super::{Runs, Visit, holds_everywhere};
 use palisade_lang::{LocationId, Program, Value};
-use palisade_memory::{Machine, Sc, Step, StepKind, Tso, never_is_true, sc, tso};
+use palisade_memory::{Machine, Sc, Step, StepKind, Tso, sc, tso};
 use rustc_hash::FxHashSet;
 
 /// `reach` under TSO: whether an error of the program (a failed `assert` included) occurs in some TSO run, or a `never` is true in some
@@ -19,11 +20,13 @@ pub fn tso_safe(program: &Program) -> Option<bool> {
     let machine = &runs.machine;
     holds_everywhere(machine.initial(), |state| {
         let steps = runs.steps(state);
-        let stuck = steps.is_empty();
-        let forbidden = state.is_flushed()
-            && program.nevers.iter().any(|never| {
-                never_is_true(machine.code(), never, &state.locals, &state.memory, stuck)
-            });
+        let forbidden = match state.is_flushed() {
+            true => a_never_is_true(program, &state.locals, &state.memory, None),
+            false => Some(false),
+        };
+        let Some(forbidden) = forbidden else {
+            return Visit::TooLarge;
+        };
         let error = steps
             .iter()
             .any(|(step, _)| matches!(step.kind, StepKind::Error(_)));
@@ -47,7 +50,7 @@ struct Event {
     block: u8,
 }
 
-/// A trace (paper 001, App. A) as it grows along a run.
+/// A trace (Bouajjani et al. 2013, extended version, App. A) as it grows along a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Trace {
     /// Program order.
@@ -201,7 +204,7 @@ pub(super) fn has_cycle(edges: &[u64]) -> bool {
 }
 
 /// `robust` against TSO: every TSO computation has the trace of an SC computation, which is so exactly if its happens-before relation has
-/// no cycle (paper 001, section 3, Lemma 1, App. A).
+/// no cycle (Bouajjani et al. 2013, extended version, section 3, Lemma 1, App. A).
 ///
 /// A *computation* is a run from the initial state to a state in which all buffers are empty; it need not be complete otherwise. So a run
 /// counts as soon as, and whenever, all buffers are empty, whatever the threads could still do, and a run that can never empty the buffers
@@ -235,7 +238,7 @@ pub fn tso_robust(program: &Program) -> Option<bool> {
 /// An instruction, the location, and the values read and written.
 type Access = (usize, LocationId, Option<Value>, Option<Value>);
 
-/// A trace as persistence sees it (paper 004, section 6).
+/// A trace as persistence sees it (Abdulla et al. 2015, section 6).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Orders {
     /// For each thread, its writes, reads and read-modify-writes.
@@ -263,7 +266,7 @@ impl Orders {
     }
 }
 
-/// `persistent` (paper 004, section 6): every complete TSO run (one that ends with all buffers empty) has the trace of an SC run, where a
+/// `persistent` (Abdulla et al. 2015, section 6): every complete TSO run (one that ends with all buffers empty) has the trace of an SC run, where a
 /// trace is the pair of the program orders with values and the total store order.
 ///
 /// Program orders list each thread's writes, reads and read-modify-writes with their instruction and values; a `cas` that fails is a read;

@@ -292,7 +292,7 @@ impl Rules for Buffered<'_> {
         };
         let steps = self.steps(&from)?;
         let flushed = from.buffers.iter().all(Buffer::is_empty);
-        if flushed && forbidden(&self.machine, &from.state, steps.is_empty()) {
+        if flushed && forbidden(&self.machine, &from.state) {
             return Err("a `never` is true".to_owned());
         }
         let mut numbers = Vec::new();

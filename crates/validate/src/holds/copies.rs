@@ -21,8 +21,7 @@ use super::patterns::Patterns;
 use super::{Rejected, invalid};
 use palisade_certificate::{Reader, decode};
 use palisade_lang::{
-    Address, BinaryOp, Copies, CopyRef, Expr, LabelRef, LocationId, Op, PointId, Program,
-    ProgramError, StateAtom, Value,
+    BinaryOp, Copies, CopyRef, Expr, LabelRef, Op, PointId, Program, ProgramError, StateAtom, Value,
 };
 use palisade_memory::sc::State;
 use palisade_memory::{Criterion, Local, Machine, Model, Sc, StepKind};
@@ -171,12 +170,10 @@ pub fn not_upward_closed(program: &Program) -> bool {
 pub fn for_each_atom(expr: &Expr<StateAtom>, visit: &mut dyn FnMut(&StateAtom)) {
     expr.for_each_atom(&mut |atom| {
         visit(atom);
-        if let StateAtom::Memory(address) = atom {
-            match &**address {
-                Address::Direct(_) => {}
-                Address::Element { index, .. } => for_each_atom(index, visit),
-                Address::Pointer(pointer) => for_each_atom(pointer, visit),
-            }
+        if let StateAtom::Memory(address) = atom
+            && let Some(expr) = address.expr()
+        {
+            for_each_atom(expr, visit);
         }
     });
 }
@@ -855,25 +852,8 @@ impl<'p> Copied<'p> {
                     .next()
                     .map_or(0, |place| state.locals[place].registers[register.index()]),
                 StateAtom::Memory(address) => {
-                    let location = match &**address {
-                        Address::Direct(location) => *location,
-                        Address::Element {
-                            first,
-                            length,
-                            index,
-                        } => {
-                            let index = self.value(index, state, chosen)?;
-                            if !(0..Value::from(*length)).contains(&index) {
-                                return Err(ProgramError::IndexOutOfRange(index, *length));
-                            }
-                            LocationId(first.0 + index as u32)
-                        }
-                        Address::Pointer(pointer) => {
-                            let address = self.value(pointer, state, chosen)?;
-                            let location = self.program.location_at(address);
-                            location.ok_or(ProgramError::NoSuchLocation(address))?
-                        }
-                    };
+                    let location =
+                        address.locate(self.program, |expr| self.value(expr, state, chosen))?;
                     state.memory[location.index()]
                 }
             })

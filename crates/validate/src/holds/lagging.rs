@@ -200,7 +200,7 @@ impl<'p, 'l> Lagging<'p, 'l> {
                 }
             }
         }
-        let mut bad = forbidden(&self.machine, &state, self.machine.steps(&state).is_empty());
+        let mut bad = forbidden(&self.machine, &state);
         for thread in 0..threads {
             if holder.is_some_and(|holder| holder != thread) {
                 continue;

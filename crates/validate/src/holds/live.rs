@@ -5,8 +5,9 @@
 //! one violates if the other does.
 
 use super::copies::for_each_atom;
-use palisade_lang::{StateAtom, Thread};
+use palisade_lang::StateAtom;
 use palisade_memory::Code;
+use palisade_memory::waiting::live_registers;
 
 /// Which registers are live, for each running thread, each of its control points, and each register.
 pub struct Live(Vec<Vec<Vec<bool>>>);
@@ -28,7 +29,7 @@ impl Live {
                     _ => {}
                 });
             }
-            live(thread, &always)
+            live_registers(thread, &always)
         };
         Live((0..code.instances.len()).map(of_instance).collect())
     }
@@ -47,25 +48,4 @@ impl Live {
             }
         }
     }
-}
-
-/// For each control point which registers are live there.
-fn live(thread: &Thread, always: &[bool]) -> Vec<Vec<bool>> {
-    let mut live = vec![always.to_vec(); thread.points.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for transition in thread.transitions.iter().rev() {
-            let mut needed = live[transition.to.index()].clone();
-            if let Some(register) = transition.op.target() {
-                needed[register.index()] = always[register.index()];
-            }
-            (transition.op).for_each_register(&mut |register| needed[register.index()] = true);
-            for (live, needed) in live[transition.from.index()].iter_mut().zip(needed) {
-                changed |= needed && !*live;
-                *live |= needed;
-            }
-        }
-    }
-    live
 }

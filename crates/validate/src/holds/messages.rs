@@ -1,12 +1,13 @@
 //! `safe` under RA, with messages and views.
 //!
 //! A state is threads, for each location its messages in modification order, each with what its writer knew, and what each thread knows: the
-//! states of the machine of paper 003, section 3. Of fences only the newest is ever read, so what that one knew is enough.
+//! states of the machine of Lahav and Margalit 2019, section 3. Of fences only the newest is ever read, so what that one knew is enough.
 
+use super::patterns::may_be_forbidden;
 use super::{Rules, states};
 use palisade_lang::LocationId;
 use palisade_memory::ra::{Block, Message, State};
-use palisade_memory::{Machine, Ra, StepKind, never_is_true, sc};
+use palisade_memory::{Machine, Ra, StepKind, sc};
 
 /// The rules of RA.
 pub struct Messages<'p> {
@@ -134,14 +135,9 @@ impl Rules for Messages<'_> {
         let Some(state) = self.take(numbers) else {
             return Err("it is none of this program".to_owned());
         };
-        let code = self.machine.code();
         let steps = self.machine.steps(&state);
         let memory = Ra::newest(&state);
-        let stuck = steps.is_empty();
-        let mut nevers = code.program.nevers.iter();
-        let forbidden =
-            nevers.any(|never| never_is_true(code, never, &state.locals, &memory, stuck));
-        if forbidden && self.machine.is_real(&state) {
+        if may_be_forbidden(&self.machine, &state, &memory) && self.machine.is_real(&state) {
             return Err("a `never` is true".to_owned());
         }
         let mut numbers = Vec::new();

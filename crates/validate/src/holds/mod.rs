@@ -23,7 +23,6 @@ use palisade_certificate::{
     Header, Locations, Proof, Reader, Sorted, Sorter, Unusable, decode, encode,
 };
 use palisade_lang::Program;
-use palisade_lang::never::{Deadlock, mentions_of_deadlock};
 use palisade_memory::ra_accepts::{blocks_end, refusal};
 use palisade_memory::{Criterion, Machine, Model, Ra, Sc};
 use std::cmp::Ordering;
@@ -221,11 +220,8 @@ pub fn validate_certificate_within<R: BufRead>(
             if let Some(refused) = refusal(program) {
                 return Err(Rejected::Unusable(refused.message));
             }
-            // Who waits under SC may go on under RA, with an old value.
-            let by_sc = mentions_of_deadlock(program) != Deadlock::Otherwise && blocks_end(program);
-            if safe && !by_sc {
-                let why = "a `never` may be true because there is no `deadlock`, or a block may not end: \
-                           then SC does not tell what RA does";
+            if safe && !blocks_end(program) {
+                let why = "a block may not end: then SC does not tell what RA does";
                 return Err(Rejected::Unusable(why.to_owned()));
             }
             &monitors::Monitors::new(machine, safe)

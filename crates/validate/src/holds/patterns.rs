@@ -7,7 +7,7 @@ use super::{Rules, states};
 use palisade_certificate::Locations;
 use palisade_lang::{LocationId, Op, Order, Value};
 use palisade_memory::sc::State;
-use palisade_memory::{Criterion, Machine, Sc, Step, StepKind, never_is_true};
+use palisade_memory::{Criterion, Machine, Sc, Step, StepKind, is_deadlock, never_is_true};
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashSet};
 use std::hash::Hash;
@@ -252,14 +252,29 @@ pub fn danger(machine: &Sc<'_>, state: &State, steps: &[(Step, State)]) -> Optio
             return Some(error.to_string());
         }
     }
-    forbidden(machine, state, steps.is_empty()).then(|| "a `never` is true".to_owned())
+    forbidden(machine, state).then(|| "a `never` is true".to_owned())
 }
 
-/// Whether a `never` is true in a state.
-pub fn forbidden(machine: &Sc<'_>, state: &State, stuck: bool) -> bool {
-    let code = machine.code();
-    let mut nevers = code.program.nevers.iter();
-    nevers.any(|never| never_is_true(code, never, &state.locals, &state.memory, stuck))
+/// Whether a `never` is true in a state, or may be.
+pub fn forbidden(machine: &Sc<'_>, state: &State) -> bool {
+    may_be_forbidden(machine, state, &state.memory)
+}
+
+/// Whether a `never` is true of threads and memory, or may be, because it cannot be told whether there is a deadlock.
+pub fn may_be_forbidden<M: Machine>(machine: &M, state: &M::State, memory: &[Value]) -> bool {
+    let (code, locals) = (machine.code(), machine.locals(state));
+    let known = || is_deadlock(code, locals, memory, machine.seen_by_block(state));
+    let mut deadlock = None;
+    code.program.nevers.iter().any(|never| {
+        let known = match never.mentions_deadlock() {
+            true => *deadlock.get_or_insert_with(known),
+            false => Some(false),
+        };
+        match known {
+            Some(deadlock) => never_is_true(code, never, locals, memory, deadlock),
+            None => true,
+        }
+    })
 }
 
 /// A thread on its way alone.

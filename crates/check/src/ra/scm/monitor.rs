@@ -1,4 +1,4 @@
-//! SCM, the monitor of paper 003, section 5: what must be known about the execution graph of an SC run to see where RA could leave it.
+//! SCM, the monitor of Lahav and Margalit 2019, section 5: what must be known about the execution graph of an SC run to see where RA could leave it.
 //!
 //! A monitor is a row of bit sets. For every thread τ: V_SC(τ), the locations x such that τ is hb_SC-aware of the last write to x
 //! (`w_max_x`); V(τ), the values of each location that τ could read from an older write; V_RMW(τ), those of them behind which a

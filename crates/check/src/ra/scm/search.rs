@@ -7,7 +7,7 @@
 //! and the conditions of Theorem 5.3 are monotone in every bit. So for each base only the greatest monitors are kept.
 
 use std::cell::OnceCell;
-use std::time::{Duration, Instant};
+use web_time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 
@@ -240,7 +240,7 @@ impl<'f, 'p> Search<'f, 'p> {
             if node.monitor == COVERED {
                 continue;
             }
-            if expanded % look_every == 0 {
+            if expanded.is_multiple_of(look_every) {
                 if let Some(stopped) = self.limit(start, control) {
                     return End::Stopped(stopped);
                 }

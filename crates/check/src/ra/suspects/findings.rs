@@ -14,6 +14,13 @@ impl<'f> Suspects<'f, '_> {
         match Suspicion::decode(row[self.suspicion_at()]) {
             None => self.races(&mut worker.view, row),
             Some(suspicion) if suspicion.aim == Aim::Racing => self.racing(worker, row, suspicion),
+            Some(suspicion) if suspicion.aim == Aim::Using => {
+                let thread = self.culprit(row);
+                let used = self.is_used(&mut worker.view, thread, LocalId(row[thread]));
+                used.then_some(Violation::Used { thread })
+                    .into_iter()
+                    .collect()
+            }
             Some(suspicion) => self.stale(worker, row, suspicion),
         }
     }
@@ -62,11 +69,12 @@ impl<'f> Suspects<'f, '_> {
         }
         self.outcomes(worker, row, culprit);
         let races = worker.outcomes.iter().filter(|outcome| {
-            outcome.access.is_some_and(|access| {
-                access.place == suspicion.location
-                    && (suspicion.plain || access.kind != AccessType::Read)
-                    && (suspicion.nonatomic || access.order == Order::NonAtomic)
-            })
+            outcome.blind.is_none()
+                && outcome.access.is_some_and(|access| {
+                    access.place == suspicion.location
+                        && (suspicion.plain || access.kind != AccessType::Read)
+                        && (suspicion.nonatomic || access.order == Order::NonAtomic)
+                })
         });
         races
             .map(|outcome| Violation::Unordered {
@@ -102,12 +110,18 @@ impl<'f> Suspects<'f, '_> {
         let may = |order: Order| views::may_be_stale(status, self.order(place, order));
         let mut found = Vec::new();
         for action in 0..view.actions(code, local) {
-            let kind = view.action(code, local, action).kind;
+            let taken = view.action(code, local, action);
+            let kind = taken.kind;
             let location = match kind {
                 ActionKind::AtomicBegin => blocks.location(view, code, local, action),
                 other => other.location(),
             };
-            if location.is_none_or(|l| l.index() != place) {
+            // A load that can be blind does no harm by itself.
+            let harmless = self.roles.is_some_and(|roles| {
+                let role = roles.of(code, taken.transition);
+                role.blind || role.may_be_blind
+            });
+            if harmless || location.is_none_or(|l| l.index() != place) {
                 continue;
             }
             let wrote = |wrote| kind.order(wrote).is_some_and(may);
@@ -156,6 +170,7 @@ impl<'f> Suspects<'f, '_> {
             Violation::Stale { thread, action } => (0, (thread, action)),
             Violation::Race { first, .. } => (1 << 63, first),
             Violation::Unordered { thread, action, .. } => (1 << 63, (thread, action)),
+            Violation::Used { thread } => return 1 << 62 | self.frame.codes[thread] as u64,
         };
         let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
         let taken = view.action(code, local, action);

@@ -25,6 +25,9 @@
 //! Data races are looked for in the same way: a suspicion guesses the first of the two accesses, and one bit for each view says whether it happens before what
 //! comes there. Where every read acquires and every write releases that is not needed, because then some SC run has a state
 //! in which both accesses are next (Lahav and Margalit 2019, Section 6).
+//!
+//! For `observational` the program has blind loads (`observe`). A suspicion of a load ends with the blind one, and the SC walk goes on from there until the value
+//! is used (`Aim::Using`). So whatever is left out before must still be there afterwards: states are not brought into a smaller form.
 
 mod findings;
 mod prospects;
@@ -42,6 +45,7 @@ use palisade_threads::{LocalId, View};
 use super::blocks::Blocks;
 use super::critical::Critical;
 use super::facts::{Facts, Horizon};
+use super::observe::Roles;
 use super::step::{AccessType, StepTaken};
 use crate::Reductions;
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
@@ -67,6 +71,8 @@ pub enum Wanted {
     StaleOrRacing,
     /// Data races in SC runs.
     Racing,
+    /// Stale values that are used, accesses other than loads that could be stale, and data races.
+    Observed,
 }
 
 /// Which access of the culprit is suspected.
@@ -80,10 +86,18 @@ pub enum Aim {
     Writing,
     /// Not a stale access: one that races with the access that began the suspicion.
     Racing,
+    /// A load was stale, and its value may be used.
+    Using,
 }
 
 impl Aim {
-    const ALL: [Aim; 4] = [Aim::Any, Aim::Choosing, Aim::Writing, Aim::Racing];
+    const ALL: [Aim; 5] = [
+        Aim::Any,
+        Aim::Choosing,
+        Aim::Writing,
+        Aim::Racing,
+        Aim::Using,
+    ];
 }
 
 /// What is suspected.
@@ -105,7 +119,7 @@ impl Suspicion {
     fn encode(self) -> u32 {
         let flags = [self.nonatomic, self.last, self.plain];
         let flags = flags.into_iter().fold(0, |n, flag| n * 2 + u32::from(flag));
-        1 + (self.location as u32 * 4 + self.aim as u32) * 8 + flags
+        1 + (self.location as u32 * 5 + self.aim as u32) * 8 + flags
     }
 
     /// x as a set, which is empty for a race.
@@ -115,14 +129,14 @@ impl Suspicion {
 
     /// x, where an access of it is suspected to be stale.
     fn stale_location(self) -> Option<usize> {
-        (self.aim != Aim::Racing).then_some(self.location)
+        (!matches!(self.aim, Aim::Racing | Aim::Using)).then_some(self.location)
     }
 
     fn decode(number: u32) -> Option<Self> {
         let number = number.checked_sub(1)?;
         Some(Suspicion {
-            location: number as usize / 32,
-            aim: Aim::ALL[number as usize / 8 % 4],
+            location: number as usize / 40,
+            aim: Aim::ALL[number as usize / 8 % 5],
             nonatomic: number & 4 != 0,
             last: number & 2 != 0,
             plain: number & 1 != 0,
@@ -137,6 +151,10 @@ pub struct Suspects<'f, 'p> {
     critical: &'f Critical,
     reductions: Reductions,
     wanted: Wanted,
+    /// The only thread that is suspected of anything, where there is one; its races are then all found by suspicions.
+    only_culprit: Option<usize>,
+    /// Where the program has blind loads.
+    roles: Option<&'f Roles>,
     /// None where there are too many locations or threads for sets of bits: then no state is brought into a smaller form.
     futures: Option<Futures>,
     /// The places of the monitored locations.
@@ -218,6 +236,15 @@ struct Outcome {
     access: Option<Access>,
     /// The order of a fence, where fences are events of their own.
     fence: Option<Order>,
+    /// A blind load: the suspected one, or one that is skipped.
+    blind: Option<Blind>,
+}
+
+/// What a blind load is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blind {
+    Skipped,
+    Suspected,
 }
 
 /// A step, and for each component of the new row the one of the old row that it was.
@@ -238,16 +265,19 @@ impl<'f, 'p> Suspects<'f, 'p> {
         critical: &'f Critical,
         reductions: Reductions,
         wanted: Wanted,
+        roles: Option<&'f Roles>,
     ) -> Self {
         let fit = frame.thread_count() <= MASK_BITS && facts.tracked_count <= MASK_BITS;
-        let futures =
-            (fit && reductions.monitors).then(|| Futures::new(facts, frame.thread_count()));
+        let futures = (fit && reductions.monitors && roles.is_none())
+            .then(|| Futures::new(facts, frame.thread_count()));
         Suspects {
             frame,
             facts,
             critical,
             reductions,
             wanted,
+            only_culprit: None,
+            roles,
             futures,
             places: facts.tracked_places(),
             beginning: frame
@@ -257,6 +287,44 @@ impl<'f, 'p> Suspects<'f, 'p> {
                 .unwrap_or_default(),
             error_seen: AtomicBool::new(false),
         }
+    }
+
+    /// The same for one culprit alone, where threads may have any number of copies: nothing is made smaller.
+    pub fn of_one_culprit(
+        frame: &'f Frame<'p>,
+        facts: &'f Facts,
+        critical: &'f Critical,
+        culprit: usize,
+    ) -> Self {
+        let wanted = Wanted::StaleOrRacing;
+        let none = Reductions::NONE;
+        let mut space = Suspects::new(frame, facts, critical, none, wanted, None);
+        space.only_culprit = Some(culprit);
+        space
+    }
+
+    fn culprits(&self) -> std::ops::Range<usize> {
+        match self.only_culprit {
+            Some(culprit) => culprit..culprit + 1,
+            None => 0..self.frame.thread_count(),
+        }
+    }
+
+    /// Whether the culprit is about to do what it is suspected of.
+    pub fn is_violation(&self, worker: &mut Worker<'f>, row: &[u32]) -> bool {
+        row[self.suspicion_at()] != 0 && !self.violations(worker, row).is_empty()
+    }
+
+    /// Where the row says what a thread knows.
+    pub fn status_at(&self, thread: usize) -> usize {
+        self.thread_at(thread)
+    }
+
+    /// Whether a step from one row to another begins to look for who is aware of a later write: nobody else is any more.
+    pub fn forgets_who_is_aware(&self, before: &[u32], after: &[u32]) -> bool {
+        let [before, after] =
+            [before, after].map(|row| Suspicion::decode(row[self.suspicion_at()]));
+        matches!((before, after), (Some(before), Some(after)) if !before.last && after.last)
     }
 
     fn suspicion_at(&self) -> usize {
@@ -356,7 +424,7 @@ impl<'f> Space for Suspects<'f, '_> {
             .facts
             .tracked_count
             .max(self.frame.program().locations.len());
-        let suspicions = 32 * places as u32 + 1;
+        let suspicions = 40 * places as u32 + 1;
         bounds.extend([suspicions, self.frame.threads.value_count() + 1]);
         // Behind them are sets of flags, any of which means something.
         bounds.resize(self.width(), u32::MAX);

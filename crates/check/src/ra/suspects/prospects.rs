@@ -127,7 +127,7 @@ impl Masks {
             accepts.iter().any(|accept| {
                 accept.place == suspicion.location
                     && match suspicion.aim {
-                        Aim::Any | Aim::Racing => true,
+                        Aim::Any | Aim::Racing | Aim::Using => true,
                         Aim::Choosing => accept.chooses,
                         Aim::Writing => !accept.chooses,
                     }

@@ -9,8 +9,8 @@ use palisade_threads::{ActionKind, LocalId, View};
 
 use super::views::{LOCATION_VIEWS, SEEN};
 use super::{
-    AWARE, Access, Aim, CULPRIT, OUT, Outcome, READ, Suspects, Suspicion, Taken, Visit, WRITTEN,
-    Wanted, Worker, views,
+    AWARE, Access, Aim, Blind, CULPRIT, OUT, Outcome, READ, Suspects, Suspicion, Taken, Visit,
+    WRITTEN, Wanted, Worker, views,
 };
 use crate::ra::blocks::{Block, Blocks, Way};
 use crate::ra::facts::{Fences, Horizon, effective};
@@ -36,7 +36,11 @@ impl<'f> Suspects<'f, '_> {
         let (code, local) = (self.frame.codes[thread], LocalId(row[thread]));
         let view = &mut worker.view;
         for action in 0..view.actions(code, local) {
-            let kind = view.action(code, local, action).kind;
+            let taken = view.action(code, local, action);
+            let kind = taken.kind;
+            let is_blind = self
+                .roles
+                .is_some_and(|roles| roles.of(code, taken.transition).blind);
             if kind == ActionKind::AtomicBegin {
                 let location = worker.blocks.location(view, code, local, action);
                 let ways = self.ways(
@@ -73,6 +77,7 @@ impl<'f> Suspects<'f, '_> {
                         written,
                         access,
                         fence: None,
+                        blind: None,
                     });
                 }
                 continue;
@@ -122,6 +127,23 @@ impl<'f> Suspects<'f, '_> {
             let written = done
                 .written
                 .map(|(location, value)| (self.frame.component(location), view.value_id(value)));
+            if is_blind {
+                for (told, blind) in [(0, Blind::Skipped), (1, Blind::Suspected)] {
+                    let nexts = view.resume(code, local, action, told);
+                    for (outcome, &local) in nexts.iter().enumerate() {
+                        outcomes.push(Outcome {
+                            action,
+                            outcome: 2 * outcome + told as usize,
+                            local,
+                            written,
+                            access,
+                            fence,
+                            blind: Some(blind),
+                        });
+                    }
+                }
+                continue;
+            }
             let nexts = view.resume(code, local, action, done.read.unwrap_or(0));
             for (outcome, &local) in nexts.iter().enumerate() {
                 outcomes.push(Outcome {
@@ -131,6 +153,7 @@ impl<'f> Suspects<'f, '_> {
                     written,
                     access,
                     fence,
+                    blind: None,
                 });
             }
         }
@@ -177,7 +200,8 @@ impl<'f> Suspects<'f, '_> {
         if self.reductions.partial_order {
             let mut alone: Option<usize> = None;
             for thread in 0..frame.thread_count() {
-                let free = suspicion.is_none() || row[self.thread_at(thread)] & AWARE != 0;
+                let free = suspicion.is_none_or(|s| s.aim == Aim::Using)
+                    || row[self.thread_at(thread)] & AWARE != 0;
                 if free
                     && !out(thread)
                     && alone.is_none_or(|other| self.comes_first(row, thread, other))
@@ -193,53 +217,97 @@ impl<'f> Suspects<'f, '_> {
             {
                 continue;
             }
-            let code = frame.codes[thread];
-            let point = worker.view.point(code, LocalId(row[thread]));
-            let point = point.map_or(0, |p| p.0);
-            self.outcomes(worker, row, thread);
-            let outcomes = std::mem::take(&mut worker.outcomes);
-            for outcome in &outcomes {
-                let mut fresh = std::mem::take(&mut worker.fresh);
-                fresh.clear();
-                fresh.extend_from_slice(row);
-                fresh[thread] = outcome.local.0;
-                if let Some((component, value)) = outcome.written {
-                    fresh[component] = value;
-                }
-                let step = StepTaken {
-                    thread,
-                    action: outcome.action,
-                    outcome: outcome.outcome,
-                };
-                // Stuck in a block: nobody moves any more, and nothing is left to be found.
-                let stuck = worker.view.is_atomic(code, outcome.local);
-                if suspicion.is_none() {
-                    worker.row.clone_from(&fresh);
-                    self.arrive(worker, &step, point, visit);
-                }
-                match suspicion {
-                    _ if stuck => {}
-                    None => {
-                        let began = Began {
-                            fresh: &fresh,
-                            outcome,
-                            step: &step,
-                            point,
-                            horizons: &horizons,
-                        };
-                        if self.wanted == Wanted::StaleOrRacing {
-                            self.suspect(worker, &began, visit);
-                        }
-                        self.suspect_race(worker, &began, visit);
-                    }
-                    Some(suspicion) => {
-                        self.go_on(worker, row, &fresh, suspicion, outcome, &step, point, visit)
-                    }
+            self.steps_of_thread(worker, row, thread, suspicion, &horizons, visit);
+        }
+        worker.horizons = horizons;
+    }
+
+    /// Visits the steps of one thread, where no other is inside a block.
+    fn steps_of_thread(
+        &self,
+        worker: &mut Worker<'f>,
+        row: &[u32],
+        thread: usize,
+        suspicion: Option<Suspicion>,
+        horizons: &[Horizon],
+        visit: &mut Visit<'_>,
+    ) {
+        let code = self.frame.codes[thread];
+        let point = worker.view.point(code, LocalId(row[thread]));
+        let point = point.map_or(0, |p| p.0);
+        self.outcomes(worker, row, thread);
+        let outcomes = std::mem::take(&mut worker.outcomes);
+        for outcome in &outcomes {
+            let mut fresh = std::mem::take(&mut worker.fresh);
+            fresh.clear();
+            fresh.extend_from_slice(row);
+            fresh[thread] = outcome.local.0;
+            if let Some((component, value)) = outcome.written {
+                fresh[component] = value;
+            }
+            let step = StepTaken {
+                thread,
+                action: outcome.action,
+                outcome: outcome.outcome,
+            };
+            // Stuck in a block: nobody moves any more, and nothing is left to be found.
+            let stuck = worker.view.is_atomic(code, outcome.local);
+            if let Some(blind) = outcome.blind {
+                if let Some(suspicion) = suspicion {
+                    let way = (&step, point);
+                    self.look_away(worker, row, &fresh, suspicion, outcome, blind, way, visit);
                 }
                 worker.fresh = fresh;
+                continue;
             }
-            worker.outcomes = outcomes;
+            if suspicion.is_none() {
+                worker.row.clone_from(&fresh);
+                self.arrive(worker, &step, point, visit);
+            }
+            match suspicion {
+                _ if stuck => {}
+                None => {
+                    let began = Began {
+                        fresh: &fresh,
+                        outcome,
+                        step: &step,
+                        point,
+                        horizons,
+                    };
+                    if self.wanted != Wanted::Racing {
+                        self.suspect(worker, &began, visit);
+                    }
+                    self.suspect_race(worker, &began, visit);
+                }
+                Some(suspicion) if suspicion.aim == Aim::Using => {
+                    worker.row.clone_from(&fresh);
+                    self.walk_on(worker, &step, point, visit);
+                }
+                Some(suspicion) => {
+                    self.go_on(worker, row, &fresh, suspicion, outcome, &step, point, visit)
+                }
+            }
+            worker.fresh = fresh;
         }
+        worker.outcomes = outcomes;
+    }
+
+    /// Visits the steps of one thread only: for any number of threads, of which a row has places for a few.
+    pub fn steps_of(
+        &self,
+        worker: &mut Worker<'f>,
+        row: &[u32],
+        thread: usize,
+        visit: &mut dyn FnMut(&[u32]),
+    ) {
+        if self.frame.atomic_thread(&mut worker.view, row).is_some() {
+            return;
+        }
+        let mut horizons = std::mem::take(&mut worker.horizons);
+        self.look_ahead(&mut worker.view, row, &mut horizons);
+        let suspicion = Suspicion::decode(row[self.suspicion_at()]);
+        let visit: &mut Visit<'_> = &mut |_, row| visit(row);
+        self.steps_of_thread(worker, row, thread, suspicion, &horizons, visit);
         worker.horizons = horizons;
     }
 
@@ -267,7 +335,7 @@ impl<'f> Suspects<'f, '_> {
         }
         let plain = access.kind == AccessType::Write;
         let mut surveyed = false;
-        for culprit in (0..self.frame.thread_count()).filter(|&c| c != step.thread) {
+        for culprit in self.culprits().filter(|&c| c != step.thread) {
             let may = &self.facts.futures[horizons[culprit].future as usize];
             if !may.touches(place) || !self.critical.may_be_stale(culprit, place) {
                 continue;
@@ -278,7 +346,7 @@ impl<'f> Suspects<'f, '_> {
                     Aim::Any => true,
                     Aim::Choosing => may.chooses.has(place),
                     Aim::Writing => plain,
-                    Aim::Racing => false,
+                    Aim::Racing | Aim::Using => false,
                 };
                 if !possible {
                     continue;
@@ -334,13 +402,14 @@ impl<'f> Suspects<'f, '_> {
         };
         // An atomic access of a place that is accessed in both ways may also wait for the first access.
         let mixed = access.location.is_some();
-        if !self.facts.nonatomic[access.place] || !(self.facts.loose || mixed) {
+        let any_order = self.facts.loose || mixed || self.only_culprit.is_some();
+        if !self.facts.nonatomic[access.place] || !any_order {
             return;
         }
         let writes = access.kind != AccessType::Read;
         let first = began.step.thread;
         let mut surveyed = false;
-        for culprit in (0..self.frame.thread_count()).filter(|&c| c != first) {
+        for culprit in self.culprits().filter(|&c| c != first) {
             let may = &self.facts.futures[began.horizons[culprit].future as usize];
             if !may.conflicts(access.place, writes) {
                 continue;
@@ -449,7 +518,7 @@ impl<'f> Suspects<'f, '_> {
         // By 3 above: not if the write that is overwritten now would do as well as w.
         let plain = access.kind == AccessType::Write;
         let as_good = match suspicion.aim {
-            Aim::Any | Aim::Racing => true,
+            Aim::Any | Aim::Racing | Aim::Using => true,
             Aim::Writing => plain,
             Aim::Choosing => {
                 let classes = &self.facts.classes[self.places[access.location]];
@@ -480,6 +549,89 @@ impl<'f> Suspects<'f, '_> {
             row[at] = location;
             self.keep(worker, suspicion, culprit, step, point, visit);
         }
+    }
+
+    /// Executes a blind load, where that makes a difference.
+    #[allow(clippy::too_many_arguments)]
+    fn look_away(
+        &self,
+        worker: &mut Worker<'f>,
+        before: &[u32],
+        fresh: &[u32],
+        suspicion: Suspicion,
+        outcome: &Outcome,
+        blind: Blind,
+        (step, point): (&StepTaken, u32),
+        visit: &mut Visit<'_>,
+    ) {
+        let thread = step.thread;
+        let status = before[self.thread_at(thread)];
+        let access = outcome.access.and_then(Access::monitored);
+        let Some(access) = access.filter(|_| status & AWARE != 0) else {
+            return;
+        };
+        let row = &mut worker.row;
+        row.clear();
+        row.extend_from_slice(fresh);
+        match blind {
+            Blind::Suspected => {
+                let suspected = suspicion.aim == Aim::Any
+                    && status & CULPRIT != 0
+                    && access.location == suspicion.location
+                    && views::may_be_stale(status, access.order);
+                if !suspected {
+                    return;
+                }
+                let using = Suspicion {
+                    aim: Aim::Using,
+                    plain: false,
+                    ..suspicion
+                };
+                row[self.suspicion_at()..].fill(0);
+                row[self.suspicion_at()] = using.encode();
+                row[self.thread_at(thread)] = CULPRIT;
+                self.walk_on(worker, step, point, visit);
+            }
+            Blind::Skipped => {
+                // Only where the load would teach something, and could be stale at all.
+                let (mut learned, mut location) =
+                    (status, before[self.location_at(access.location)]);
+                let known = location;
+                let own = suspicion.stale_location() == Some(access.location);
+                views::access(&mut learned, &mut location, access.as_views_see_it(), own);
+                let teaches =
+                    (learned, location & LOCATION_VIEWS) != (status, known & LOCATION_VIEWS);
+                let place = self.places[access.location];
+                if teaches && self.critical.may_be_stale(thread, place) {
+                    self.keep(worker, suspicion, self.culprit(before), step, point, visit);
+                }
+            }
+        }
+    }
+
+    /// A step leads to `worker.row`, where a stale value may still be used.
+    fn walk_on(
+        &self,
+        worker: &mut Worker<'f>,
+        step: &StepTaken,
+        point: u32,
+        visit: &mut Visit<'_>,
+    ) {
+        let culprit = self.culprit(&worker.row);
+        let (code, local) = (self.frame.codes[culprit], LocalId(worker.row[culprit]));
+        let marks = self.roles.map_or(&[][..], |roles| roles.stale_marks(code));
+        let view = &mut worker.view;
+        let is_marked = marks.iter().any(|&m| view.register(code, local, m) != 0);
+        if is_marked || self.is_used(view, culprit, local) {
+            self.arrive(worker, step, point, visit);
+        }
+    }
+
+    /// Whether the thread stands at its use point.
+    pub(super) fn is_used(&self, view: &mut View<'_>, thread: usize, local: LocalId) -> bool {
+        let code = self.frame.codes[thread];
+        let use_point = self.roles.and_then(|roles| roles.use_point(code));
+        use_point.is_some() && view.point(code, local) == use_point
     }
 
     /// A step leads to `worker.row`, if there is still something to be found there.

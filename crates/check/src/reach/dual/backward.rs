@@ -9,7 +9,8 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use super::messages::{EMPTY, Message, SetId, WordId, Words};
-use super::overview::{Edge, Goal, Kind, Overview};
+use super::moved::{Moved, without_offered};
+use super::overview::{Edge, Goal, Overview};
 use crate::state::Frame;
 
 /// An element.
@@ -124,7 +125,7 @@ impl Backward {
             if !self.elements[number as usize].alive {
                 continue;
             }
-            if expanded % 64 == 0
+            if expanded.is_multiple_of(64)
                 && let Some(why) = stop(self.elements.len() as u64, self.bytes())
             {
                 self.queue.push(Reverse((size, number)));
@@ -209,111 +210,19 @@ impl Backward {
                 }
                 tried.push(words[mover]);
                 let held = overview.held(node, mover);
-                for word in self.words_before(overview, &edge, held, words[mover]) {
+                let moved = Moved {
+                    messages: &overview.messages,
+                    sets: &overview.sets,
+                    kind: edge.kind,
+                    held: overview.held(edge.from, component),
+                    held_behind: held,
+                };
+                for word in moved.words_before(&mut self.words, words[mover]) {
                     all.extend(self.before(frame, overview, &edge, words, mover, word));
                 }
             }
         }
         all
-    }
-
-    /// The words that the thread that moves may have before its step, so that it has at least this one after it.
-    fn words_before(
-        &mut self,
-        overview: &Overview,
-        edge: &Edge,
-        held_behind: SetId,
-        word: WordId,
-    ) -> Vec<WordId> {
-        let held = overview.held(edge.from, edge.component as usize);
-        let letters = self.words.get(word);
-        match edge.kind {
-            Kind::Ignores => vec![word],
-            Kind::NeedsEmpty => match word {
-                EMPTY => vec![EMPTY],
-                _ => Vec::new(),
-            },
-            Kind::Writes(written) => {
-                // Where the buffer is empty, the message is dropped right after the store.
-                let rest = match letters.split_last() {
-                    None => &[][..],
-                    Some((last, rest)) if *last == written => rest,
-                    Some(_) => return Vec::new(),
-                };
-                let mut found = vec![self.words.intern(rest)];
-                let location = overview.messages.location(written);
-                // Or an older own store to the same location was pending, anywhere.
-                let older = overview.sets.iter(held);
-                for older in
-                    older.filter(|m| m.is_own() && overview.messages.location(*m) == location)
-                {
-                    for at in 0..=rest.len() {
-                        let mut longer = rest.to_vec();
-                        longer.insert(at, older);
-                        found.push(self.words.intern(&longer));
-                    }
-                }
-                found
-            }
-            Kind::Reads(read) => {
-                // Every message before the step must be possible there, and what was dropped behind it, there too.
-                let possible = |m: Message| overview.sets.contains(held, m);
-                let dropped = overview.sets.iter(held_behind);
-                let own: Vec<Message> = dropped.filter(|m| m.is_own() && possible(*m)).collect();
-                self.words_before_read(overview, read, possible(read), &own, word)
-            }
-        }
-    }
-
-    fn words_before_read(
-        &mut self,
-        overview: &Overview,
-        read: Message,
-        from_memory: bool,
-        own: &[Message],
-        word: WordId,
-    ) -> Vec<WordId> {
-        let letters = self.words.get(word);
-        let place = |m: &Message| overview.messages.location(*m);
-        let location = place(&read);
-        if let Some(own) = letters.iter().find(|m| m.is_own() && place(m) == location) {
-            return match *own == read.own() {
-                true => vec![word],
-                false => Vec::new(),
-            };
-        }
-        let mut found = Vec::new();
-        if letters.first() == Some(&read) {
-            found.push(word);
-        }
-        // Own messages may have been dropped between this step and what comes next. They are put back in every order, and before the read: what is
-        // put back in front of an own message that is read can as well be put back later.
-        let mut work: Vec<Vec<Message>> = vec![letters.to_vec()];
-        while let Some(letters) = work.pop() {
-            let in_front = |message: Message| {
-                let mut longer = Vec::with_capacity(letters.len() + 1);
-                longer.push(message);
-                longer.extend_from_slice(&letters);
-                longer
-            };
-            if from_memory && letters.first() != Some(&read) {
-                found.push(self.words.intern(&in_front(read)));
-            }
-            for &message in own {
-                if letters
-                    .iter()
-                    .any(|l| l.is_own() && place(l) == place(&message))
-                {
-                    continue;
-                }
-                if place(&message) != location {
-                    work.push(in_front(message));
-                } else if message == read.own() {
-                    found.push(self.words.intern(&in_front(message)));
-                }
-            }
-        }
-        found
     }
 
     /// The configuration before a step, where it may exist.
@@ -339,20 +248,7 @@ impl Backward {
                 true => (row[edge.component as usize], word),
                 false => (behind[component], needed),
             };
-            // What stands at the end and is in memory can have been appended just now: nothing smaller is left out.
-            let all = self.words.get(needed);
-            let mut letters = &all[..];
-            while let Some((last, rest)) = letters.split_last()
-                && offers
-                && !last.is_own()
-                && memory(*last)
-            {
-                letters = rest;
-            }
-            let word = match letters.len() == all.len() {
-                true => needed,
-                false => self.words.intern(letters),
-            };
+            let word = without_offered(&mut self.words, needed, |m| offers && memory(m));
             threads.push(Thread {
                 local,
                 behind: component,

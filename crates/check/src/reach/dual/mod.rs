@@ -17,7 +17,9 @@
 //! keep intermediate configurations: messages that memory still holds are appended, and own messages dropped, as part of the next step.
 
 mod backward;
+mod copies;
 mod messages;
+mod moved;
 mod overview;
 mod run;
 #[cfg(test)]
@@ -32,6 +34,7 @@ use crate::certificate::{Take, put_state, violated};
 use crate::state::Frame;
 use crate::{Answer, Control, NoCertificate, Options, Progress, Stats, Verdict};
 use backward::{Backward, End};
+pub use copies::{WithCopies, with_any_number_of_copies};
 use messages::Message;
 use overview::{Detail, Overview};
 use palisade_lang::Program;
@@ -112,7 +115,7 @@ impl<'p> Dual<'p> {
 
     fn search(&mut self, context: &Context<'_, '_>, most: u64) -> End {
         let options = context.remaining();
-        let (start, memory) = (std::time::Instant::now(), options.memory_limit());
+        let (start, memory) = (web_time::Instant::now(), options.memory_limit());
         let most_states = context.options.most_states;
         let mut stop = |states: u64, bytes: u64| {
             let resident = palisade_explore::resident_bytes().unwrap_or(bytes);
@@ -146,6 +149,9 @@ impl<'p> Dual<'p> {
             if !self.overview.is_complete() {
                 return End::TooMany;
             }
+        }
+        if let Some(doubt) = self.frame.doubt() {
+            return End::Stopped(doubt.to_owned());
         }
         if self.overview.goals.is_empty() {
             return End::Unreachable;

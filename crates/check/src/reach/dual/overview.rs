@@ -12,8 +12,9 @@ use palisade_threads::{ActionKind, Effect, Footprint, LocalId, View};
 use rustc_hash::FxHashMap;
 
 use super::messages::{Message, Messages, NONE, SetId, Sets};
-use crate::sc::is_deadlock;
+use super::moved::{held_behind, readable};
 use crate::state::Frame;
+use crate::waiting::is_deadlock;
 
 /// What a step does with the buffer of its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -171,7 +172,7 @@ impl Overview {
         let mut view = frame.threads.view();
         let last = self.steps.saturating_add(most);
         while self.steps < last {
-            if self.steps % 256 == 0
+            if self.steps.is_multiple_of(256)
                 && let Some(why) = stop(self.rows.len() as u64, self.bytes)
             {
                 return Err(why);
@@ -411,37 +412,10 @@ impl Overview {
             }
             #[cfg(test)]
             _ if self.detail == Detail::Little => held,
-            Kind::Ignores => held,
-            Kind::NeedsEmpty => NONE,
-            Kind::Reads(read) => {
-                // Either it was the newest own store, or there was no own store to the location.
-                let location = messages.location(read);
-                let by_own = sets.contains(held, read.own());
-                sets.filter(held, |m| {
-                    !m.is_own() || messages.location(m) != location || (by_own && m == read.own())
-                })
-            }
-            Kind::Writes(written) => {
-                // What stands before an own store to the same location can never be read.
-                let location = messages.location(written);
-                let rest = sets.filter(held, |m| messages.location(m) != location);
-                let written = sets.of([written]);
-                sets.union(rest, written)
-            }
+            _ => held_behind(messages, sets, held, kind),
         };
         self.behind.insert((held, kind), behind);
         behind
-    }
-
-    /// The values that a load may find, as messages.
-    fn readable(&self, held: SetId, location: LocationId) -> Vec<Message> {
-        let mut found: Vec<Message> = (self.sets.iter(held))
-            .filter(|m| self.messages.location(*m) == location)
-            .map(Message::plain)
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
     }
 
     /// The steps from a node, as far as its sets allow.
@@ -489,7 +463,7 @@ impl Overview {
                                 found.push((read, Kind::NeedsEmpty, None));
                             }
                         } else {
-                            for message in self.readable(held, location) {
+                            for message in readable(&self.messages, &self.sets, held, location) {
                                 let read = view.value(self.messages.content(message).1);
                                 if goes_on(read) {
                                     found.push((read, Kind::Reads(message), None));

@@ -66,7 +66,7 @@ pub(crate) fn ask(
     options: &Options,
     control: &Control<'_>,
 ) -> (Answer, Vec<Sequence>) {
-    let start = std::time::Instant::now();
+    let start = web_time::Instant::now();
     let mut program: Program = extended.program.clone();
     program.nevers.clear();
     let attacks = attacks(&program, options.reductions.static_filter);

@@ -13,8 +13,9 @@ use palisade_threads::{ActionKind, LocalId, View};
 use super::extend::Extended;
 use crate::run::{Run, event_at, name_copies, take};
 use crate::safe::{ERROR, never_in_words};
-use crate::sc::{StepLabel, is_deadlock};
+use crate::sc::StepLabel;
 use crate::state::Frame;
+use crate::waiting::is_deadlock;
 
 /// The TSO run of `program` for a finding in an extended program. `None` would be a mistake in the extension: the run is executed here
 /// step by step by the rules of TSO.

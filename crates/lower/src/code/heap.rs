@@ -1,0 +1,127 @@
+//! Memory that is taken and given back.
+
+use super::Code;
+use crate::fold;
+use crate::memory::{block_state, poison};
+use crate::program::Allocation;
+use crate::unit::Cell;
+use palisade_lang::{
+    Address, BinaryOp, Expr, Op, Order, PointId, RegisterExpr, RegisterId, RmwAction, Span, Value,
+};
+
+impl Code<'_, '_> {
+    pub(super) fn allocate(
+        &mut self,
+        at: PointId,
+        register: RegisterId,
+        name: &str,
+        cells: &[Cell],
+        in_loop: bool,
+        span: Span,
+    ) -> PointId {
+        let slots = match in_loop {
+            true => self.lowering.unit.limits.slots,
+            false => 1,
+        };
+        let after = self.point(span);
+        self.lowering.allocations.push(Allocation {
+            thread: self.id.0 as usize,
+            from: at,
+            to: after,
+            register,
+            cells: cells.len() as u32,
+            span,
+        });
+        let taken = in_loop.then(|| self.thread.register(None, span));
+        for slot in 0..slots {
+            let memory = &mut self.lowering.memory;
+            let block = memory.allocate(name, cells, span);
+            let mut here = at;
+            if let Some(taken) = taken {
+                let now = Expr::Const(Value::from(slot));
+                let next = Expr::binary(BinaryOp::Equal, Expr::Atom(taken), now);
+                here = self.step(here, Op::Assume(next), span);
+                let next = Expr::Const(Value::from(slot) + 1);
+                here = self.step(here, Op::Assign(taken, next), span);
+            }
+            let address = Op::Assign(register, Expr::Const(block.address));
+            self.thread.edge(here, after, address, span);
+        }
+        if let Some(taken) = taken {
+            let all = Expr::Const(Value::from(slots));
+            let all = Expr::binary(BinaryOp::Equal, Expr::Atom(taken), all);
+            let beyond = self.step(at, Op::Assume(all), span);
+            let message = format!("memory is allocated here more than {slots} times");
+            self.bound(beyond, message, span);
+        }
+        after
+    }
+
+    /// Gives a block back: its cells are overwritten, which races with every access that is not ordered, and then it can be had again.
+    pub(super) fn free(&mut self, at: PointId, address: RegisterExpr, span: Span) -> PointId {
+        let after = self.point(span);
+        let mut here = at;
+        match &address {
+            Expr::Const(0) => {
+                self.thread.edge(at, after, Op::Jump, span);
+                return after;
+            }
+            Expr::Const(_) => {}
+            address => {
+                let null = Expr::binary(BinaryOp::Equal, address.clone(), Expr::Const(0));
+                let some = fold::not(null.clone());
+                self.thread.edge(at, after, Op::Assume(null), span);
+                here = self.step(at, Op::Assume(some), span);
+            }
+        }
+        let pointer = self.thread.register(None, span);
+        let state = self.thread.register(None, span);
+        let left = self.thread.register(None, span);
+        let stride = self.lowering.memory.stride;
+        here = self.step(here, Op::Assign(pointer, address), span);
+        let header = Expr::binary(BinaryOp::Add, Expr::Atom(pointer), Expr::Const(-stride));
+        let header = Address::Pointer(header);
+        // Of two that give it back, one finds it in use. It synchronises with nothing, so that it hides no race.
+        let take = Op::Rmw {
+            register: Some(state),
+            address: header.clone(),
+            action: RmwAction::Exchange(Expr::Const(block_state::GOING)),
+            order: Order::Relaxed,
+        };
+        here = self.step(here, take, span);
+        let first = Expr::Const(block_state::FIRST);
+        let cells = Expr::binary(BinaryOp::Subtract, Expr::Atom(state), first);
+        let last = Expr::Const(2 * Value::from(u32::MAX));
+        let is_block = fold::binary(
+            BinaryOp::And,
+            Expr::binary(BinaryOp::LessEqual, cells.clone(), last),
+            Expr::binary(BinaryOp::GreaterEqual, cells.clone(), Expr::Const(0)),
+        );
+        let odd = Expr::binary(BinaryOp::BitAnd, cells.clone(), Expr::Const(1));
+        let in_use = fold::binary(BinaryOp::And, is_block, fold::not(odd));
+        here = self.step(here, Op::Assert(in_use), span);
+        let cells = Expr::binary(BinaryOp::Divide, cells, Expr::Const(2));
+        let head = self.step(here, Op::Assign(left, cells), span);
+        let more = Expr::binary(BinaryOp::Greater, Expr::Atom(left), Expr::Const(0));
+        let finished = self.step(head, Op::Assume(fold::not(more.clone())), span);
+        let again = self.step(head, Op::Assume(more), span);
+        let less = Expr::binary(BinaryOp::Subtract, Expr::Atom(left), Expr::Const(1));
+        let again = self.step(again, Op::Assign(left, less), span);
+        let cell = fold::binary(BinaryOp::Multiply, Expr::Atom(left), Expr::Const(stride));
+        let cell = Expr::binary(BinaryOp::Add, Expr::Atom(pointer), cell);
+        let overwrite = Op::Store {
+            address: Address::Pointer(cell),
+            value: Expr::Const(poison::GONE),
+            order: Order::NonAtomic,
+        };
+        self.thread.edge(again, head, overwrite, span);
+        let freed = Expr::Const(block_state::FREED);
+        let freed = Op::Store {
+            address: header,
+            value: Expr::binary(BinaryOp::Add, Expr::Atom(state), freed),
+            order: Order::Release,
+        };
+        self.thread.edge(finished, after, freed, span);
+        after
+    }
+}

@@ -1,0 +1,167 @@
+//! From a text to a program, whatever language it is written in.
+
+use palisade_lang::pal::source_with_includes;
+use palisade_lang::parse::guess_language;
+use palisade_lang::source::MAX_SOURCE_BYTES;
+use palisade_lang::{Diagnostic, Language, ParseOptions, Program, Source};
+use palisade_report::Failure;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Larger files are refused. Far below what `lang` could take, so that an endless input does not fill the memory.
+const MOST_BYTES: usize = 256 << 20;
+const _: () = assert!(MOST_BYTES <= MAX_SOURCE_BYTES);
+
+/// How a text is read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Its language; where none is given, it follows from the file's name, or else from a look at the text.
+    pub language: Option<Language>,
+    /// Values are taken modulo this, as if the program said `domain N;`: for languages that cannot say it.
+    pub domain: Option<i64>,
+    /// Directories in which files that a C program includes are looked for.
+    pub include: Vec<PathBuf>,
+    /// Macros, as if a C program began with `#define NAME VALUE`.
+    pub defines: Vec<(String, String)>,
+    /// The function with which a C program begins; `main` where none is given.
+    pub entry: Option<String>,
+    /// Of a Rust file, this function with `#[test]`.
+    pub test: Option<String>,
+    /// How a file that the text includes is read: its text, or why there is none.
+    pub files: fn(&Path) -> Result<String, String>,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Reading {
+            language: None,
+            domain: None,
+            include: Vec::new(),
+            defines: Vec::new(),
+            entry: None,
+            test: None,
+            files: included_text,
+        }
+    }
+}
+
+/// A program, and what should be said about its text all the same.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The program.
+    pub program: Program,
+    /// What looks like a mistake and is none.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads the text of the file of this name as a program, with the files that it includes.
+pub fn read(name: &str, text: String, reading: &Reading) -> Result<Input, Failure> {
+    let source = Source::new(name, text);
+    let language = reading.language.unwrap_or_else(|| guess_language(&source));
+    let source = match language {
+        Language::C => return read_c(name, source.text(), reading),
+        Language::Rust => return read_rust(source, reading),
+        Language::Pal => with_includes(&source, reading.files),
+        _ => source,
+    };
+    let options = ParseOptions {
+        language: Some(language),
+        domain: reading.domain,
+    };
+    match palisade_lang::parse(&source, &options) {
+        Ok(parsed) => Ok(Input {
+            program: parsed.program,
+            warnings: parsed.warnings,
+        }),
+        Err(diagnostics) => Err(Failure::Text(source, diagnostics)),
+    }
+}
+
+/// The text of a `.pal` program with the files that it includes.
+pub fn with_includes(source: &Source, files: fn(&Path) -> Result<String, String>) -> Source {
+    let text = source.text().to_owned();
+    source_with_includes(source.name(), text, &mut |file| files(Path::new(file)))
+}
+
+/// Reads a C program, with the files that it includes.
+fn read_c(name: &str, text: &str, reading: &Reading) -> Result<Input, Failure> {
+    if reading.domain.is_some() {
+        let message = "`--domain` is not for C programs: their types say which values there are";
+        return Err(Failure::Message(message.to_owned()));
+    }
+    let usual = palisade_c::Options::default();
+    let options = palisade_c::Options {
+        include: reading.include.clone(),
+        defines: reading.defines.clone(),
+        entry: reading.entry.clone().unwrap_or(usual.entry),
+        read: reading.files,
+        limits: usual.limits,
+    };
+    match palisade_c::parse(name, text, &options) {
+        Ok(parsed) => Ok(Input {
+            program: parsed.program,
+            warnings: parsed.warnings,
+        }),
+        Err((source, diagnostics)) => Err(Failure::Text(source, diagnostics)),
+    }
+}
+
+/// Without the feature `rust` nothing can run a compiler.
+#[cfg(not(feature = "rust"))]
+fn read_rust(_: Source, _: &Reading) -> Result<Input, Failure> {
+    let why = "Rust is read by way of the Rust compiler, which cannot be run here: use the command `palisade`";
+    Err(Failure::Message(why.to_owned()))
+}
+
+/// Reads a Rust file by way of the user's compiler.
+#[cfg(feature = "rust")]
+fn read_rust(source: Source, reading: &Reading) -> Result<Input, Failure> {
+    let path = PathBuf::from(source.name());
+    if included_text(&path).as_deref() != Ok(source.text()) {
+        let why = "Rust is read by the compiler, which needs a file: this text is not, or not yet, the text of one";
+        return Err(Failure::Message(why.to_owned()));
+    }
+    let options = palisade_rust::Options {
+        test: reading.test.clone(),
+        ..palisade_rust::Options::default()
+    };
+    match palisade_rust::load(&path, &source, &options) {
+        Ok(loaded) => Ok(Input {
+            program: palisade_rust::together(loaded.programs),
+            warnings: loaded.warnings,
+        }),
+        Err(not) => Err(Failure::Text(not.source, not.diagnostics)),
+    }
+}
+
+/// The text of a file, or why it is none.
+pub fn file_text(path: &Path) -> Result<String, String> {
+    text_of(File::open(path))
+}
+
+/// The same for a file that another one names: such a name does not lead to devices and pipes, which may never end.
+pub fn included_text(path: &Path) -> Result<String, String> {
+    match std::fs::metadata(path) {
+        Ok(about) if !about.is_file() => Err("is no file".to_owned()),
+        _ => file_text(path),
+    }
+}
+
+/// The text that a stream has to give, or why it is none.
+pub fn text_of(stream: std::io::Result<impl Read>) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    // One byte more than is allowed tells an endless input from a large one.
+    let most = MOST_BYTES as u64 + 1;
+    if let Err(error) = stream.and_then(|stream| stream.take(most).read_to_end(&mut bytes)) {
+        return Err(format!("cannot be read: {error}"));
+    }
+    if bytes.len() > MOST_BYTES {
+        return Err("is larger than 256 MiB, which is too large for a program".to_owned());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|b| **b == b'\n').count() + 1;
+        format!("is not a text: line {line} is not valid UTF-8")
+    })
+}

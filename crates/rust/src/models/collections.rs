@@ -1,0 +1,822 @@
+// Iterators, slices, vectors and other collections.
+
+pub mod iter {
+    use crate::option::Option;
+    pub trait Iterator: Sized {
+        type Item;
+        fn next(&mut self) -> Option<Self::Item>;
+        fn map<B, F: FnMut(Self::Item) -> B>(self, f: F) -> Map<Self, F> { Map { iter: self, f } }
+        fn filter<F: FnMut(&Self::Item) -> bool>(self, f: F) -> Filter<Self, F> { Filter { iter: self, f } }
+        fn enumerate(self) -> Enumerate<Self> { Enumerate { iter: self, count: 0 } }
+        fn zip<U: Iterator>(self, other: U) -> Zip<Self, U> { Zip { a: self, b: other } }
+        fn take(self, n: usize) -> Take<Self> { Take { iter: self, n } }
+        fn rev(self) -> Rev<Self> { Rev { iter: self } }
+        fn by_ref(&mut self) -> &mut Self { self }
+        fn chain<U: IntoIterator>(self, other: U) -> Chain<Self, U::IntoIter> { Chain { a: self, first: true, b: other.into_iter() } }
+        fn skip(self, n: usize) -> Skip<Self> { Skip { iter: self, n } }
+        fn step_by(self, step: usize) -> StepBy<Self> { StepBy { iter: self, step, first: true } }
+        fn filter_map<B, F: FnMut(Self::Item) -> Option<B>>(self, f: F) -> FilterMap<Self, F> { FilterMap { iter: self, f } }
+        fn map_while<B, F: FnMut(Self::Item) -> Option<B>>(self, f: F) -> MapWhile<Self, F> { MapWhile { iter: self, f } }
+        fn take_while<F: FnMut(&Self::Item) -> bool>(self, f: F) -> TakeWhile<Self, F> { TakeWhile { iter: self, f, over: false } }
+        fn inspect<F: FnMut(&Self::Item)>(self, f: F) -> Inspect<Self, F> { Inspect { iter: self, f } }
+        fn copied(self) -> Copied<Self> { Copied { iter: self } }
+        fn cloned(self) -> Copied<Self> { Copied { iter: self } }
+        fn peekable(self) -> Peekable<Self> { Peekable { iter: self, peeked: Option::None } }
+        fn fuse(self) -> Self { self }
+        fn last(mut self) -> Option<Self::Item> {
+            let mut last = Option::None;
+            loop {
+                match self.next() { Option::Some(x) => last = Option::Some(x), Option::None => return last }
+            }
+        }
+        fn position<F: FnMut(Self::Item) -> bool>(&mut self, mut f: F) -> Option<usize> {
+            let mut n = 0;
+            loop {
+                match self.next() { Option::Some(x) => if f(x) { return Option::Some(n) }, Option::None => return Option::None }
+                n += 1;
+            }
+        }
+        fn find_map<B, F: FnMut(Self::Item) -> Option<B>>(&mut self, mut f: F) -> Option<B> {
+            loop {
+                match self.next() { Option::Some(x) => match f(x) { Option::Some(y) => return Option::Some(y), Option::None => {} }, Option::None => return Option::None }
+            }
+        }
+        fn max(mut self) -> Option<Self::Item> where Self::Item: PartialOrd {
+            let mut best = match self.next() { Option::Some(x) => x, Option::None => return Option::None };
+            loop {
+                match self.next() { Option::Some(x) => if !(x < best) { best = x; }, Option::None => return Option::Some(best) }
+            }
+        }
+        fn min(mut self) -> Option<Self::Item> where Self::Item: PartialOrd {
+            let mut best = match self.next() { Option::Some(x) => x, Option::None => return Option::None };
+            loop {
+                match self.next() { Option::Some(x) => if x < best { best = x; }, Option::None => return Option::Some(best) }
+            }
+        }
+        fn product<S>(mut self) -> S {
+            let mut total: S = crate::palisade::zeroed();
+            total = crate::palisade::binary("Add", total, 1usize);
+            loop {
+                match self.next() { Option::Some(x) => total = crate::palisade::binary("Mul", total, crate::palisade::plain::<Self::Item, S>(x)), Option::None => return total }
+            }
+        }
+        fn for_each<F: FnMut(Self::Item)>(mut self, mut f: F) {
+            loop {
+                match self.next() { Option::Some(x) => f(x), Option::None => return }
+            }
+        }
+        fn fold<B, F: FnMut(B, Self::Item) -> B>(mut self, init: B, mut f: F) -> B {
+            let mut value = init;
+            loop {
+                match self.next() { Option::Some(x) => value = f(value, x), Option::None => return value }
+            }
+        }
+        fn count(mut self) -> usize {
+            let mut n = 0;
+            loop {
+                match self.next() { Option::Some(_) => n += 1, Option::None => return n }
+            }
+        }
+        fn sum<S>(mut self) -> S {
+            let mut total: S = crate::palisade::zeroed();
+            loop {
+                match self.next() { Option::Some(x) => total = crate::palisade::binary("Add", total, crate::palisade::plain::<Self::Item, S>(x)), Option::None => return total }
+            }
+        }
+        fn all<F: FnMut(Self::Item) -> bool>(&mut self, mut f: F) -> bool {
+            loop {
+                match self.next() { Option::Some(x) => if !f(x) { return false }, Option::None => return true }
+            }
+        }
+        fn any<F: FnMut(Self::Item) -> bool>(&mut self, mut f: F) -> bool {
+            loop {
+                match self.next() { Option::Some(x) => if f(x) { return true }, Option::None => return false }
+            }
+        }
+        fn find<F: FnMut(&Self::Item) -> bool>(&mut self, mut f: F) -> Option<Self::Item> {
+            loop {
+                match self.next() { Option::Some(x) => if f(&x) { return Option::Some(x) }, Option::None => return Option::None }
+            }
+        }
+        fn nth(&mut self, n: usize) -> Option<Self::Item> {
+            let mut k = n;
+            loop {
+                let item = self.next();
+                if k == 0 { return item }
+                k -= 1;
+            }
+        }
+        fn collect<B: FromIterator<Self::Item>>(self) -> B { <B as FromIterator<Self::Item>>::from_iter(self) }
+    }
+    pub trait FromIterator<A> {
+        fn from_iter<I: Iterator<Item = A>>(iter: I) -> Self;
+    }
+    pub trait Extend<A> {
+        fn extend<I: IntoIterator<Item = A>>(&mut self, items: I) where I::IntoIter: Iterator<Item = A>;
+    }
+    pub trait IntoIterator {
+        type Item;
+        type IntoIter;
+        fn into_iter(self) -> Self::IntoIter;
+    }
+    impl<I: Iterator> IntoIterator for I {
+        type Item = I::Item;
+        type IntoIter = I;
+        fn into_iter(self) -> I { self }
+    }
+    pub struct Map<I, F> { iter: I, f: F }
+    impl<B, I: Iterator, F: FnMut(I::Item) -> B> Iterator for Map<I, F> {
+        type Item = B;
+        fn next(&mut self) -> Option<B> {
+            match self.iter.next() { Option::Some(x) => Option::Some((self.f)(x)), Option::None => Option::None }
+        }
+    }
+    pub struct Filter<I, F> { iter: I, f: F }
+    impl<I: Iterator, F: FnMut(&I::Item) -> bool> Iterator for Filter<I, F> {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> {
+            loop {
+                match self.iter.next() {
+                    Option::Some(x) => if (self.f)(&x) { return Option::Some(x) },
+                    Option::None => return Option::None,
+                }
+            }
+        }
+    }
+    pub struct Enumerate<I> { iter: I, count: usize }
+    impl<I: Iterator> Iterator for Enumerate<I> {
+        type Item = (usize, I::Item);
+        fn next(&mut self) -> Option<(usize, I::Item)> {
+            match self.iter.next() {
+                Option::Some(x) => { let n = self.count; self.count += 1; Option::Some((n, x)) }
+                Option::None => Option::None,
+            }
+        }
+    }
+    pub struct Zip<A, B> { a: A, b: B }
+    impl<A: Iterator, B: Iterator> Iterator for Zip<A, B> {
+        type Item = (A::Item, B::Item);
+        fn next(&mut self) -> Option<(A::Item, B::Item)> {
+            match self.a.next() {
+                Option::Some(x) => match self.b.next() { Option::Some(y) => Option::Some((x, y)), Option::None => Option::None },
+                Option::None => Option::None,
+            }
+        }
+    }
+    pub struct Take<I> { iter: I, n: usize }
+    impl<I: Iterator> Iterator for Take<I> {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> {
+            if self.n == 0 { return Option::None }
+            self.n -= 1;
+            self.iter.next()
+        }
+    }
+    pub struct Chain<A, B> { a: A, first: bool, b: B }
+    impl<A: Iterator, B: Iterator<Item = A::Item>> Iterator for Chain<A, B> {
+        type Item = A::Item;
+        fn next(&mut self) -> Option<A::Item> {
+            if self.first {
+                match self.a.next() { Option::Some(x) => return Option::Some(x), Option::None => self.first = false }
+            }
+            self.b.next()
+        }
+    }
+    pub struct Skip<I> { iter: I, n: usize }
+    impl<I: Iterator> Iterator for Skip<I> {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> {
+            while self.n > 0 {
+                self.n -= 1;
+                if let Option::None = self.iter.next() { return Option::None }
+            }
+            self.iter.next()
+        }
+    }
+    pub struct StepBy<I> { iter: I, step: usize, first: bool }
+    impl<I: Iterator> Iterator for StepBy<I> {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> {
+            if self.first { self.first = false; self.iter.next() } else { self.iter.nth(self.step - 1) }
+        }
+    }
+    pub struct FilterMap<I, F> { iter: I, f: F }
+    impl<B, I: Iterator, F: FnMut(I::Item) -> Option<B>> Iterator for FilterMap<I, F> {
+        type Item = B;
+        fn next(&mut self) -> Option<B> {
+            loop {
+                match self.iter.next() {
+                    Option::Some(x) => match (self.f)(x) { Option::Some(y) => return Option::Some(y), Option::None => {} },
+                    Option::None => return Option::None,
+                }
+            }
+        }
+    }
+    pub struct MapWhile<I, F> { iter: I, f: F }
+    impl<B, I: Iterator, F: FnMut(I::Item) -> Option<B>> Iterator for MapWhile<I, F> {
+        type Item = B;
+        fn next(&mut self) -> Option<B> { match self.iter.next() { Option::Some(x) => (self.f)(x), Option::None => Option::None } }
+    }
+    pub struct TakeWhile<I, F> { iter: I, f: F, over: bool }
+    impl<I: Iterator, F: FnMut(&I::Item) -> bool> Iterator for TakeWhile<I, F> {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> {
+            if self.over { return Option::None }
+            match self.iter.next() {
+                Option::Some(x) => if (self.f)(&x) { Option::Some(x) } else { self.over = true; Option::None },
+                Option::None => Option::None,
+            }
+        }
+    }
+    pub struct Inspect<I, F> { iter: I, f: F }
+    impl<I: Iterator, F: FnMut(&I::Item)> Iterator for Inspect<I, F> {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> {
+            match self.iter.next() { Option::Some(x) => { (self.f)(&x); Option::Some(x) } Option::None => Option::None }
+        }
+    }
+    pub struct Copied<I> { iter: I }
+    impl<'a, T: Clone + 'a, I: Iterator<Item = &'a T>> Iterator for Copied<I> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> { match self.iter.next() { Option::Some(x) => Option::Some(x.clone()), Option::None => Option::None } }
+    }
+    pub struct Peekable<I: Iterator> { iter: I, peeked: Option<Option<I::Item>> }
+    impl<I: Iterator> Iterator for Peekable<I> {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> { match self.peeked.take() { Option::Some(x) => x, Option::None => self.iter.next() } }
+    }
+    impl<I: Iterator> Peekable<I> {
+        pub fn peek(&mut self) -> Option<&I::Item> {
+            if let Option::None = self.peeked { self.peeked = Option::Some(self.iter.next()); }
+            match &self.peeked { Option::Some(Option::Some(x)) => Option::Some(x), _ => Option::None }
+        }
+    }
+    pub struct Once<T> { item: Option<T> }
+    impl<T> Iterator for Once<T> { type Item = T; fn next(&mut self) -> Option<T> { self.item.take() } }
+    pub fn once<T>(item: T) -> Once<T> { Once { item: Option::Some(item) } }
+    impl<T: Clone> Iterator for Repeat<T> { type Item = T; fn next(&mut self) -> Option<T> { Option::Some(self.value.clone()) } }
+    pub fn repeat<T>(value: T) -> Repeat<T> { Repeat { value } }
+    pub fn repeat_n<T>(value: T, n: usize) -> Take<Repeat<T>> { Take { iter: Repeat { value }, n } }
+    pub struct RepeatWith<F> { f: F }
+    impl<T, F: FnMut() -> T> Iterator for RepeatWith<F> { type Item = T; fn next(&mut self) -> Option<T> { Option::Some((self.f)()) } }
+    pub fn repeat_with<T, F: FnMut() -> T>(f: F) -> RepeatWith<F> { RepeatWith { f } }
+    pub struct Rev<I> { iter: I }
+    impl<'a, T> Iterator for Rev<crate::slice::Iter<'a, T>> {
+        type Item = &'a T;
+        fn next(&mut self) -> Option<&'a T> {
+            if self.iter.at < self.iter.end { self.iter.end -= 1; Option::Some(&self.iter.slice[self.iter.end]) } else { Option::None }
+        }
+    }
+    impl<T> Iterator for Rev<crate::vec::IntoIter<T>> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> { self.iter.next_back() }
+    }
+    impl<T: Copy> Iterator for Rev<crate::ops::Range<T>> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> {
+            if crate::palisade::binary("Lt", self.iter.start, self.iter.end) {
+                let one: usize = 1;
+                self.iter.end = crate::palisade::binary("Sub", self.iter.end, one);
+                Option::Some(self.iter.end)
+            } else {
+                Option::None
+            }
+        }
+    }
+    impl<T: Copy> Iterator for crate::ops::Range<T> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> {
+            if crate::palisade::binary("Lt", self.start, self.end) {
+                let item = self.start;
+                let one: usize = 1;
+                self.start = crate::palisade::binary("Add", item, one);
+                Option::Some(item)
+            } else {
+                Option::None
+            }
+        }
+    }
+    impl<T: Copy> Iterator for crate::ops::RangeFrom<T> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> {
+            let item = self.start;
+            let one: usize = 1;
+            self.start = crate::palisade::binary("Add", item, one);
+            Option::Some(item)
+        }
+    }
+    impl<T: Copy> Iterator for crate::ops::RangeInclusive<T> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> {
+            if self.exhausted { return Option::None }
+            if crate::palisade::binary("Lt", self.start, self.end) {
+                let item = self.start;
+                let one: usize = 1;
+                self.start = crate::palisade::binary("Add", item, one);
+                return Option::Some(item);
+            }
+            self.exhausted = true;
+            if crate::palisade::binary("Eq", self.start, self.end) { Option::Some(self.start) } else { Option::None }
+        }
+    }
+    pub struct Repeat<T> { value: T }
+    pub fn from_fn<T, F: FnMut() -> Option<T>>(f: F) -> FromFn<F> { FromFn { f } }
+    pub struct FromFn<F> { f: F }
+    impl<T, F: FnMut() -> Option<T>> Iterator for FromFn<F> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> { (self.f)() }
+    }
+}
+
+pub mod slice {
+    use crate::option::Option;
+    pub struct Iter<'a, T> { pub slice: &'a [T], pub at: usize, pub end: usize }
+    pub struct IterMut<'a, T> { pub slice: &'a mut [T], pub at: usize, pub end: usize }
+    impl<'a, T> crate::iter::Iterator for Iter<'a, T> {
+        type Item = &'a T;
+        fn next(&mut self) -> Option<&'a T> {
+            if self.at < self.end {
+                let item = &self.slice[self.at];
+                self.at += 1;
+                Option::Some(item)
+            } else {
+                Option::None
+            }
+        }
+    }
+    impl<'a, T> crate::iter::Iterator for IterMut<'a, T> {
+        type Item = &'a mut T;
+        fn next(&mut self) -> Option<&'a mut T> {
+            if self.at < self.end {
+                let item = crate::palisade::same(&raw mut self.slice[self.at]);
+                self.at += 1;
+                Option::Some(item)
+            } else {
+                Option::None
+            }
+        }
+    }
+    pub struct Chunks<'a, T> { pub slice: &'a [T], pub at: usize, pub size: usize }
+    impl<'a, T> crate::iter::Iterator for Chunks<'a, T> {
+        type Item = &'a [T];
+        fn next(&mut self) -> Option<&'a [T]> {
+            let n = crate::palisade::len(self.slice);
+            if self.at >= n { return Option::None }
+            let length = if n - self.at < self.size { n - self.at } else { self.size };
+            let first: *const T = &raw const self.slice[self.at];
+            self.at += length;
+            Option::Some(crate::palisade::slice(first, length))
+        }
+    }
+    fn part<T, S>(s: &[T], from: usize, to: usize) -> S {
+        if from > to || to > crate::palisade::len(s) { crate::palisade::fail() }
+        if crate::palisade::len(s) == 0 { return crate::palisade::same(s) }
+        let p: *const T = crate::palisade::same(&raw const s[0]);
+        crate::palisade::slice(crate::palisade::offset(p, from), to - from)
+    }
+    impl<T> std::ops::Index<crate::ops::Range<usize>> for crate::vec::Vec<T> { type Output = [T]; fn index(&self, r: crate::ops::Range<usize>) -> &[T] { part(self.as_slice(), r.start, r.end) } }
+    impl<T> std::ops::Index<crate::ops::RangeFrom<usize>> for crate::vec::Vec<T> { type Output = [T]; fn index(&self, r: crate::ops::RangeFrom<usize>) -> &[T] { part(self.as_slice(), r.start, self.len()) } }
+    impl<T> std::ops::Index<crate::ops::RangeTo<usize>> for crate::vec::Vec<T> { type Output = [T]; fn index(&self, r: crate::ops::RangeTo<usize>) -> &[T] { part(self.as_slice(), 0, r.end) } }
+    impl<T> std::ops::Index<crate::ops::RangeFull> for crate::vec::Vec<T> { type Output = [T]; fn index(&self, r: crate::ops::RangeFull) -> &[T] { self.as_slice() } }
+    impl<'a, T> crate::iter::IntoIterator for &'a [T] {
+        type Item = &'a T;
+        type IntoIter = Iter<'a, T>;
+        fn into_iter(self) -> Iter<'a, T> { Iter { slice: self, at: 0, end: crate::palisade::len(self) } }
+    }
+    impl<'a, T, const N: usize> crate::iter::IntoIterator for &'a [T; N] {
+        type Item = &'a T;
+        type IntoIter = Iter<'a, T>;
+        fn into_iter(self) -> Iter<'a, T> { let s: &'a [T] = self; Iter { slice: s, at: 0, end: N } }
+    }
+    impl<'a, T, const N: usize> crate::iter::IntoIterator for &'a mut [T; N] {
+        type Item = &'a mut T;
+        type IntoIter = IterMut<'a, T>;
+        fn into_iter(self) -> IterMut<'a, T> { let s: &'a mut [T] = self; IterMut { slice: s, at: 0, end: N } }
+    }
+    impl<'a, T> crate::iter::IntoIterator for &'a mut crate::vec::Vec<T> {
+        type Item = &'a mut T;
+        type IntoIter = IterMut<'a, T>;
+        fn into_iter(self) -> IterMut<'a, T> { let end = self.len(); IterMut { slice: self.as_mut_slice(), at: 0, end } }
+    }
+    pub fn from_raw_parts<'a, T>(p: *const T, length: usize) -> &'a [T] { crate::palisade::slice(p, length) }
+    pub fn from_raw_parts_mut<'a, T>(p: *mut T, length: usize) -> &'a mut [T] { crate::palisade::slice(p, length) }
+}
+
+pub mod array {
+    use crate::option::Option;
+    use crate::palisade;
+    pub struct IntoIter<T> { p: *const T, at: usize, end: usize }
+    impl<T, const N: usize> crate::iter::IntoIterator for [T; N] {
+        type Item = T;
+        type IntoIter = IntoIter<T>;
+        fn into_iter(self) -> IntoIter<T> {
+            let p = palisade::allocate_array::<T>(N);
+            let kept = crate::mem::ManuallyDrop::new(self);
+            let from: *const T = crate::mem::first_of(&kept);
+            let mut at = 0;
+            while at < N {
+                palisade::write(palisade::offset(p, at), palisade::read(palisade::offset(from, at)));
+                at += 1;
+            }
+            IntoIter { p, at: 0, end: N }
+        }
+    }
+    impl<T> crate::iter::Iterator for IntoIter<T> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> {
+            if self.at < self.end {
+                let item = palisade::read(palisade::offset(self.p, self.at));
+                self.at += 1;
+                Option::Some(item)
+            } else {
+                Option::None
+            }
+        }
+    }
+    pub fn from_fn<T, const N: usize, F: FnMut(usize) -> T>(mut f: F) -> [T; N] {
+        let array: crate::mem::MaybeUninit<[T; N]> = crate::mem::MaybeUninit::uninit();
+        let p: *mut T = palisade::offset(array.as_ptr() as *const T, 0);
+        let mut at = 0;
+        while at < N {
+            palisade::write(palisade::offset(p, at), f(at));
+            at += 1;
+        }
+        unsafe { array.assume_init() }
+    }
+}
+
+pub mod vec {
+    use crate::option::Option;
+    use crate::palisade;
+    /// How much fits is known from the allocation.
+    pub struct Vec<T> { p: *mut T, length: usize }
+    impl<T> Vec<T> {
+        pub const fn new() -> Self { Vec { p: std::ptr::null_mut(), length: 0 } }
+        pub fn with_capacity(capacity: usize) -> Self {
+            let mut v = Vec::new();
+            v.grow(capacity);
+            v
+        }
+        fn grow(&mut self, capacity: usize) {
+            let before = palisade::capacity(self.p);
+            if capacity <= before { return }
+            let p = palisade::allocate_array::<T>(capacity);
+            let mut at = 0;
+            while at < self.length {
+                palisade::write(palisade::offset(p, at), palisade::read(palisade::offset(self.p, at)));
+                at += 1;
+            }
+            if before > 0 { palisade::free(self.p); }
+            self.p = p;
+        }
+        pub fn push(&mut self, value: T) {
+            let capacity = palisade::capacity(self.p);
+            if self.length > capacity { palisade::fail() }
+            if self.length == capacity { self.grow(if capacity == 0 { 4 } else { capacity * 2 }); }
+            palisade::write(palisade::offset(self.p, self.length), value);
+            self.length += 1;
+        }
+        pub fn pop(&mut self) -> Option<T> {
+            if self.length == 0 { return Option::None }
+            self.length -= 1;
+            Option::Some(palisade::read(palisade::offset(self.p, self.length)))
+        }
+        pub fn len(&self) -> usize { self.length }
+        pub fn capacity(&self) -> usize { palisade::capacity(self.p) }
+        pub fn is_empty(&self) -> bool { self.length == 0 }
+        pub fn as_slice(&self) -> &[T] { palisade::slice(self.p, self.length) }
+        pub fn as_mut_slice(&mut self) -> &mut [T] { palisade::slice(self.p, self.length) }
+        pub fn as_ptr(&self) -> *const T { self.p }
+        pub fn as_mut_ptr(&mut self) -> *mut T { self.p }
+        pub fn clear(&mut self) { while let Option::Some(x) = self.pop() {} }
+        pub fn truncate(&mut self, n: usize) { while self.length > n { self.pop(); } }
+        pub fn insert(&mut self, at: usize, value: T) {
+            self.push(value);
+            let mut k = self.length - 1;
+            while k > at {
+                let x = palisade::read(palisade::offset(self.p, k));
+                let y = palisade::read(palisade::offset(self.p, k - 1));
+                palisade::write(palisade::offset(self.p, k), y);
+                palisade::write(palisade::offset(self.p, k - 1), x);
+                k -= 1;
+            }
+        }
+        pub fn append(&mut self, other: &mut Vec<T>) {
+            let more = crate::mem::replace(other, Vec::new());
+            let mut more = crate::iter::IntoIterator::into_iter(more);
+            while let Option::Some(x) = crate::iter::Iterator::next(&mut more) { self.push(x); }
+        }
+        pub fn resize(&mut self, n: usize, value: T) where T: Clone {
+            self.truncate(n);
+            while self.length < n { self.push(value.clone()); }
+        }
+        pub fn retain<F: FnMut(&T) -> bool>(&mut self, mut f: F) {
+            let mut at = 0;
+            while at < self.length {
+                let item: &T = palisade::same(palisade::offset(self.p, at));
+                if f(item) { at += 1; } else { self.remove(at); }
+            }
+        }
+        pub fn reserve(&mut self, n: usize) {}
+        pub fn shrink_to_fit(&mut self) {}
+        pub fn extend_from_slice(&mut self, other: &[T]) where T: Clone {
+            let mut at = 0;
+            while at < palisade::len(other) {
+                self.push(other[at].clone());
+                at += 1;
+            }
+        }
+        pub fn remove(&mut self, at: usize) -> T {
+            let item = palisade::read(palisade::offset(self.p, at));
+            let mut k = at + 1;
+            while k < self.length {
+                palisade::write(palisade::offset(self.p, k - 1), palisade::read(palisade::offset(self.p, k)));
+                k += 1;
+            }
+            self.length -= 1;
+            item
+        }
+        pub fn swap_remove(&mut self, at: usize) -> T {
+            let item = palisade::read(palisade::offset(self.p, at));
+            self.length -= 1;
+            if at < self.length {
+                palisade::write(palisade::offset(self.p, at), palisade::read(palisade::offset(self.p, self.length)));
+            }
+            item
+        }
+        pub fn into_boxed_slice(self) -> crate::boxed::Box<[T]> {
+            let kept = crate::mem::ManuallyDrop::new(self);
+            let (p, length) = crate::vec::parts(&kept);
+            unsafe { crate::boxed::Box::from_raw(palisade::slice(p, length)) }
+        }
+        pub fn drain<R>(&mut self, range: R) -> IntoIter<T> {
+            let v = crate::mem::replace(self, Vec::new());
+            crate::iter::IntoIterator::into_iter(v)
+        }
+    }
+    pub fn parts<T>(v: &crate::mem::ManuallyDrop<Vec<T>>) -> (*mut T, usize) { let v: &Vec<T> = crate::mem::kept(v); (v.p, v.length) }
+    impl<T> Drop for Vec<T> {
+        fn drop(&mut self) {
+            let mut at = 0;
+            while at < self.length {
+                palisade::drop(palisade::offset(self.p, at));
+                at += 1;
+            }
+            if self.length > palisade::capacity(self.p) { palisade::fail() }
+            if palisade::capacity(self.p) > 0 { palisade::free(self.p); }
+        }
+    }
+    impl<T> Default for Vec<T> { fn default() -> Self { Vec::new() } }
+    impl<T> crate::iter::Extend<T> for Vec<T> {
+        fn extend<I: crate::iter::IntoIterator<Item = T>>(&mut self, items: I) where I::IntoIter: crate::iter::Iterator<Item = T> {
+            let mut items = items.into_iter();
+            while let Option::Some(x) = crate::iter::Iterator::next(&mut items) { self.push(x); }
+        }
+    }
+    impl<T, const N: usize> From<[T; N]> for Vec<T> {
+        fn from(array: [T; N]) -> Self {
+            let mut v = Vec::new();
+            let mut items = crate::iter::IntoIterator::into_iter(array);
+            while let Option::Some(x) = crate::iter::Iterator::next(&mut items) { v.push(x); }
+            v
+        }
+    }
+    fn same_items<T: PartialEq>(a: &[T], b: &[T]) -> bool {
+        if palisade::len(a) != palisade::len(b) { return false }
+        let mut at = 0;
+        while at < palisade::len(a) {
+            if a[at] != b[at] { return false }
+            at += 1;
+        }
+        true
+    }
+    impl<T: PartialEq> PartialEq<Vec<T>> for Vec<T> {
+        fn eq(&self, other: &Vec<T>) -> bool { same_items(self.as_slice(), other.as_slice()) }
+        fn ne(&self, other: &Vec<T>) -> bool { !same_items(self.as_slice(), other.as_slice()) }
+    }
+    impl<T: PartialEq, const N: usize> PartialEq<[T; N]> for Vec<T> {
+        fn eq(&self, other: &[T; N]) -> bool { same_items(self.as_slice(), other) }
+        fn ne(&self, other: &[T; N]) -> bool { !same_items(self.as_slice(), other) }
+    }
+    impl<T> std::ops::Deref for Vec<T> { type Target = [T]; fn deref(&self) -> &[T] { palisade::slice(self.p, self.length) } }
+    impl<T> std::ops::DerefMut for Vec<T> { fn deref_mut(&mut self) -> &mut [T] { palisade::slice(self.p, self.length) } }
+    impl<T> std::ops::Index<usize> for Vec<T> { type Output = T; fn index(&self, at: usize) -> &T { if at >= self.length { palisade::fail() } palisade::same(palisade::offset(self.p, at)) } }
+    impl<T> std::ops::IndexMut<usize> for Vec<T> { fn index_mut(&mut self, at: usize) -> &mut T { if at >= self.length { palisade::fail() } palisade::same(palisade::offset(self.p, at)) } }
+    impl<T: Clone> Clone for Vec<T> {
+        fn clone(&self) -> Self {
+            let mut v = Vec::new();
+            let mut at = 0;
+            while at < self.length {
+                let item: &T = palisade::same(palisade::offset(self.p, at));
+                v.push(item.clone());
+                at += 1;
+            }
+            v
+        }
+    }
+    impl<T> crate::iter::FromIterator<T> for Vec<T> {
+        fn from_iter<I: crate::iter::Iterator<Item = T>>(mut iter: I) -> Self {
+            let mut v = Vec::new();
+            loop {
+                match iter.next() { Option::Some(x) => v.push(x), Option::None => return v }
+            }
+        }
+    }
+    pub struct IntoIter<T> { p: *mut T, at: usize, end: usize }
+    impl<T> crate::iter::IntoIterator for Vec<T> {
+        type Item = T;
+        type IntoIter = IntoIter<T>;
+        fn into_iter(self) -> IntoIter<T> {
+            let kept = crate::mem::ManuallyDrop::new(self);
+            let (p, end) = parts(&kept);
+            IntoIter { p, at: 0, end }
+        }
+    }
+    impl<'a, T> crate::iter::IntoIterator for &'a Vec<T> {
+        type Item = &'a T;
+        type IntoIter = crate::slice::Iter<'a, T>;
+        fn into_iter(self) -> crate::slice::Iter<'a, T> { let s: &'a [T] = palisade::slice(self.p, self.length); crate::slice::Iter { slice: s, at: 0, end: self.length } }
+    }
+    impl<T> crate::iter::Iterator for IntoIter<T> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> {
+            if self.at < self.end {
+                let item = palisade::read(palisade::offset(self.p, self.at));
+                self.at += 1;
+                Option::Some(item)
+            } else {
+                Option::None
+            }
+        }
+    }
+    impl<T> IntoIter<T> {
+        pub fn next_back(&mut self) -> Option<T> {
+            if self.at < self.end {
+                self.end -= 1;
+                Option::Some(palisade::read(palisade::offset(self.p, self.end)))
+            } else {
+                Option::None
+            }
+        }
+    }
+    impl<T> Drop for IntoIter<T> {
+        fn drop(&mut self) {
+            while self.at < self.end {
+                palisade::drop(palisade::offset(self.p, self.at));
+                self.at += 1;
+            }
+            if palisade::capacity(self.p) > 0 { palisade::free(self.p); }
+        }
+    }
+    pub fn from_elem<T: Clone>(value: T, n: usize) -> Vec<T> {
+        let mut v = Vec::new();
+        let mut at = 0;
+        while at < n {
+            v.push(value.clone());
+            at += 1;
+        }
+        v
+    }
+}
+
+pub mod collections {
+    use crate::option::Option;
+    use crate::palisade;
+    /// A queue of at most eight elements; more is a limit of the model.
+    pub struct VecDeque<T> { p: *mut T, head: usize, length: usize }
+    impl<T> VecDeque<T> {
+        pub const fn new() -> Self { VecDeque { p: std::ptr::null_mut(), head: 0, length: 0 } }
+        pub fn with_capacity(capacity: usize) -> Self { VecDeque::new() }
+        pub fn len(&self) -> usize { self.length }
+        pub fn is_empty(&self) -> bool { self.length == 0 }
+        pub fn push_back(&mut self, value: T) {
+            if self.length == 8 { palisade::bound() }
+            if palisade::binary("Eq", self.p, 0usize) { self.p = palisade::allocate_array::<T>(8); }
+            let at = (self.head + self.length) & 7;
+            palisade::write(palisade::offset(self.p, at), value);
+            self.length += 1;
+        }
+        pub fn push_front(&mut self, value: T) {
+            if self.length == 8 { palisade::bound() }
+            if palisade::binary("Eq", self.p, 0usize) { self.p = palisade::allocate_array::<T>(8); }
+            self.head = (self.head + 7) & 7;
+            palisade::write(palisade::offset(self.p, self.head), value);
+            self.length += 1;
+        }
+        pub fn pop_front(&mut self) -> Option<T> {
+            if self.length == 0 { return Option::None }
+            let item = palisade::read(palisade::offset(self.p, self.head));
+            self.head = (self.head + 1) & 7;
+            self.length -= 1;
+            Option::Some(item)
+        }
+        pub fn pop_back(&mut self) -> Option<T> {
+            if self.length == 0 { return Option::None }
+            self.length -= 1;
+            Option::Some(palisade::read(palisade::offset(self.p, (self.head + self.length) & 7)))
+        }
+        pub fn clear(&mut self) { while let Option::Some(x) = self.pop_front() {} }
+        pub fn back(&self) -> Option<&T> {
+            if self.length == 0 { return Option::None }
+            Option::Some(palisade::same(palisade::offset(self.p, (self.head + self.length - 1) & 7)))
+        }
+        pub fn front(&self) -> Option<&T> {
+            if self.length == 0 { return Option::None }
+            Option::Some(palisade::same(palisade::offset(self.p, self.head)))
+        }
+    }
+    impl<T> Default for VecDeque<T> { fn default() -> Self { VecDeque::new() } }
+    impl<T> Drop for VecDeque<T> {
+        fn drop(&mut self) {
+            while let Option::Some(x) = self.pop_front() {}
+            if palisade::binary("Ne", self.p, 0usize) { palisade::free(self.p); }
+        }
+    }
+    pub mod vec_deque { pub use super::VecDeque; }
+
+    use crate::vec::Vec;
+    /// What is in a set or a map, in the order in which it came: which order a hash gives is not known.
+    pub struct HashSet<T> { items: Vec<T> }
+    impl<T: PartialEq> HashSet<T> {
+        pub fn new() -> Self { HashSet { items: Vec::new() } }
+        pub fn with_capacity(n: usize) -> Self { HashSet { items: Vec::new() } }
+        pub fn len(&self) -> usize { self.items.len() }
+        pub fn is_empty(&self) -> bool { self.items.len() == 0 }
+        fn find(&self, item: &T) -> usize {
+            let mut at = 0;
+            while at < self.items.len() {
+                if self.items[at] == *item { return at }
+                at += 1;
+            }
+            at
+        }
+        pub fn contains(&self, item: &T) -> bool { self.find(item) < self.items.len() }
+        pub fn insert(&mut self, item: T) -> bool { if self.contains(&item) { return false } self.items.push(item); true }
+        pub fn remove(&mut self, item: &T) -> bool { let at = self.find(item); if at < self.items.len() { self.items.swap_remove(at); true } else { false } }
+    }
+    impl<T> crate::iter::FromIterator<T> for HashSet<T> {
+        fn from_iter<I: crate::iter::Iterator<Item = T>>(iter: I) -> Self {
+            let mut set = HashSet { items: Vec::new() };
+            let mut iter = iter;
+            while let Option::Some(x) = iter.next() {
+                let mut at = 0;
+                let mut new = true;
+                while at < set.items.len() {
+                    if palisade::same_value(&set.items[at], &x) { new = false; }
+                    at += 1;
+                }
+                if new { set.items.push(x); }
+            }
+            set
+        }
+    }
+    pub struct HashMap<K, V> { keys: Vec<K>, values: Vec<V> }
+    impl<K: PartialEq, V> HashMap<K, V> {
+        pub fn new() -> Self { HashMap { keys: Vec::new(), values: Vec::new() } }
+        pub fn with_capacity(n: usize) -> Self { HashMap { keys: Vec::new(), values: Vec::new() } }
+        pub fn len(&self) -> usize { self.keys.len() }
+        pub fn is_empty(&self) -> bool { self.keys.len() == 0 }
+        fn find(&self, key: &K) -> usize {
+            let mut at = 0;
+            while at < self.keys.len() {
+                if self.keys[at] == *key { return at }
+                at += 1;
+            }
+            at
+        }
+        pub fn contains_key(&self, key: &K) -> bool { self.find(key) < self.keys.len() }
+        pub fn get(&self, key: &K) -> Option<&V> { let at = self.find(key); if at < self.keys.len() { Option::Some(&self.values[at]) } else { Option::None } }
+        pub fn get_mut(&mut self, key: &K) -> Option<&mut V> { let at = self.find(key); if at < self.keys.len() { Option::Some(&mut self.values[at]) } else { Option::None } }
+        pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+            let at = self.find(&key);
+            if at < self.keys.len() { return Option::Some(crate::mem::replace(&mut self.values[at], value)) }
+            self.keys.push(key);
+            self.values.push(value);
+            Option::None
+        }
+        pub fn remove(&mut self, key: &K) -> Option<V> {
+            let at = self.find(key);
+            if at == self.keys.len() { return Option::None }
+            self.keys.swap_remove(at);
+            Option::Some(self.values.swap_remove(at))
+        }
+    }
+    impl<K, V> Default for HashMap<K, V> { fn default() -> Self { HashMap { keys: Vec::new(), values: Vec::new() } } }
+    pub mod hash_map { pub use super::HashMap; }
+    pub mod hash_set { pub use super::HashSet; }
+}
+
+pub mod string {
+    /// A text: how long it is, and no more.
+    pub struct String { length: usize }
+    impl String {
+        pub const fn new() -> Self { String { length: 0 } }
+        pub fn push(&mut self, c: char) { self.length += 1; }
+        pub fn push_str(&mut self, s: &str) { self.length += 1; }
+        pub fn len(&self) -> usize { self.length }
+        pub fn is_empty(&self) -> bool { self.length == 0 }
+    }
+    impl Clone for String { fn clone(&self) -> Self { String { length: self.length } } }
+    impl Default for String { fn default() -> Self { String { length: 0 } } }
+    impl<'a> From<&'a str> for String { fn from(s: &'a str) -> Self { String { length: 1 } } }
+}

@@ -1,0 +1,97 @@
+//! The programs of programs/rust, each with the verdicts that it must get, judged again by `validate` where a run violates.
+
+use palisade_check::{Control, Criterion, Model, Options, Verdict, check};
+use palisade_lang::Source;
+use std::path::{Path, PathBuf};
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rust")
+}
+
+fn ask(program: &palisade_lang::Program, model: Model, criterion: Criterion) -> String {
+    let cancel = std::sync::atomic::AtomicBool::new(false);
+    let control = Control {
+        cancel: &cancel,
+        progress: &|_| {},
+    };
+    let mut options = Options::new(model, criterion);
+    options.timeout = Some(std::time::Duration::from_secs(120));
+    match check(program, &options, &control) {
+        Err(refusal) => format!("refused: {}", refusal.message),
+        Ok(answer) => match answer.verdict {
+            Verdict::Holds => "holds".to_string(),
+            Verdict::Unknown(_) => "unknown".to_string(),
+            Verdict::Violated => {
+                let witness = answer.witnesses.first().expect("a violation has a run");
+                match palisade_validate::validate(program, witness) {
+                    Ok(_) => "violated".to_string(),
+                    Err(error) => format!("violated, by a run that is none: {error:?}"),
+                }
+            }
+        },
+    }
+}
+
+fn model(name: &str) -> Model {
+    match name {
+        "sc" => Model::Sc,
+        "tso" => Model::Tso,
+        "c20" => Model::C20,
+        "rc11" => Model::Rc11,
+        other => panic!("no model {other}"),
+    }
+}
+
+fn criterion(name: &str) -> Criterion {
+    match name {
+        "safe" => Criterion::Safe,
+        "robust" => Criterion::Robust,
+        "drf" => Criterion::Drf,
+        other => panic!("no criterion {other}"),
+    }
+}
+
+/// What is wrong about one file.
+fn wrong(file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).expect("a text");
+    let name = file.to_string_lossy();
+    let source = Source::new(&*name, &*text);
+    let loaded = palisade_rust::load(file, &source, &palisade_rust::Options::default());
+    let program = match loaded {
+        Ok(loaded) => palisade_rust::together(loaded.programs),
+        Err(not) => {
+            let said = not.diagnostics.iter().map(|d| {
+                let place = not.source.place(d.span.start);
+                format!("{name}:{place}: {}", d.message)
+            });
+            return said.collect();
+        }
+    };
+    let lines = text.lines().take_while(|line| line.starts_with("//"));
+    let expected: Vec<&str> = lines.filter_map(|l| l.strip_prefix("// expect ")).collect();
+    assert!(!expected.is_empty(), "{name} expects nothing");
+    let differs = expected.iter().filter_map(|line| {
+        let (question, verdict) = line.split_once(": ").expect("a verdict");
+        let (which, what) = question.split_once(' ').expect("a criterion");
+        let found = ask(&program, model(which), criterion(what));
+        (found != verdict).then(|| format!("{name}: {question}: {found}, not {verdict}"))
+    });
+    differs.collect()
+}
+
+#[test]
+fn verdicts_are_as_expected() {
+    let compiler = palisade_rust::compile::Compiler::default();
+    if palisade_rust::compile::version(&compiler).is_none() {
+        eprintln!("skipped: there is no Rust compiler to run");
+        return;
+    }
+    let mut files: Vec<PathBuf> = std::fs::read_dir(directory())
+        .expect("programs/rust is part of the project")
+        .map(|entry| entry.expect("a readable directory").path())
+        .collect();
+    files.sort();
+    assert!(files.len() >= 40, "programs/rust has lost programs");
+    let wrong: Vec<String> = files.iter().flat_map(|file| wrong(file)).collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
