@@ -2,12 +2,14 @@
 //!
 //! - [`oracle`]: every criterion decided by its definition, with the plain machines of `palisade-memory`.
 //! - [`generate`]: random programs of wanted shapes; [`shrink`]: smaller ones that still show a mistake.
+//! - [`languages`]: random programs that are written in `.pal`, C and Rust.
 //! - [`spin`]: what SPIN says about a program, where it is installed.
 //! - [`witness`]: violations that brute force finds, as witnesses.
 //! - [`x86`]: random litmus tests, and a plain interpreter of the processor.
 //! - [`compare`]: the one loop over random programs that every comparison with brute force uses.
 
 pub mod generate;
+pub mod languages;
 pub mod oracle;
 pub mod shrink;
 pub mod spin;
