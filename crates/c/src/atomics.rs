@@ -584,12 +584,14 @@ impl Body<'_, '_> {
         let object = self.argument(arguments, 0, span)?;
         let second = || self.argument(arguments, 1, span);
         let value = match name {
-            "never" | "never_above" => {
+            "never" | "never_above" | "never_below" | "never_but" => {
                 let (address, ty) = self.atomic(object)?;
                 let value = self.rvalue_for(self.argument(arguments, 1, span)?, &ty)?;
                 let relation = match name {
                     "never" => Relation::Equal,
-                    _ => Relation::Greater,
+                    "never_above" => Relation::Greater,
+                    "never_below" => Relation::Less,
+                    _ => Relation::NotEqual,
                 };
                 let never = Action::Never {
                     address,
@@ -599,7 +601,15 @@ impl Body<'_, '_> {
                 self.emit(never, span);
                 Value::nothing()
             }
+            "not_recursive" => {
+                let kind = self.rvalue(object)?;
+                let plain = lower::binary(BinaryOp::Equal, kind.expr, LangExpr::Const(0));
+                let message = "that a thread locks a mutex again which it holds is not followed";
+                self.bound_unless(plain, message, span);
+                Value::nothing()
+            }
             "wait_not" => self.wait(object, Relation::NotEqual, second()?, span)?,
+            "wait_above" => self.wait(object, Relation::Greater, second()?, span)?,
             "wait_is" => self.wait(object, Relation::Equal, second()?, span)?,
             "read" => {
                 let (address, ty) = self.atomic(object)?;

@@ -158,10 +158,15 @@ impl<'a> Preprocessor<'a> {
             first: true,
             hidden: None,
         });
+        // What the text includes is there already.
+        let lexed = this.lexed;
+        let is_read = |path: &PathBuf| lexed.contains_key(&*path.to_string_lossy());
+        let mut companions = this.companions;
+        companions.retain(|path| !is_read(path));
         Ok(Preprocessed {
             tokens,
             files: this.files,
-            companions: this.companions,
+            companions,
         })
     }
 

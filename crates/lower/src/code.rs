@@ -309,8 +309,8 @@ impl<'l, 'u> Code<'l, 'u> {
         let body: &Block = &self.function(copy.function).blocks[block.index()];
         let in_loop =
             copy.in_loop || self.lowering.shapes[copy.function.index()].in_loop[block.index()];
-        for step in &body.steps[from..] {
-            match self.action(copy, at, step, in_loop) {
+        for (index, step) in body.steps.iter().enumerate().skip(from) {
+            match self.action(copy, at, step, &body.steps[index + 1..], in_loop) {
                 Some(next) => at = next,
                 None => return,
             }
@@ -446,12 +446,13 @@ impl<'l, 'u> Code<'l, 'u> {
         plain
     }
 
-    /// One step; `None` where nothing comes behind it.
+    /// One step, before those that are `next` in its block; `None` where nothing comes behind it.
     fn action(
         &mut self,
         copy: &mut Copy,
         mut at: PointId,
         step: &Step,
+        next: &[Step],
         in_loop: bool,
     ) -> Option<PointId> {
         let span = step.span;
@@ -639,7 +640,8 @@ impl<'l, 'u> Code<'l, 'u> {
             }
             Action::Allocate { to, name, cells } => {
                 let register = copy.register(*to)?;
-                at = self.allocate(at, register, name, cells, in_loop, span);
+                let set = heap::set_at_once(*to, next, self.lowering.memory.stride);
+                at = self.allocate(at, register, name, cells, &set, in_loop, span);
             }
             Action::AllocateArray {
                 to,
@@ -658,7 +660,11 @@ impl<'l, 'u> Code<'l, 'u> {
                     self.lowering.errors.push(Diagnostic::error(span, message));
                     return None;
                 };
-                at = self.allocate(at, register, name, &cells, in_loop, span);
+                let set: Vec<Value> = match zeroed {
+                    true => (0..cells.len() as Value).collect(),
+                    false => heap::set_at_once(*to, next, self.lowering.memory.stride),
+                };
+                at = self.allocate(at, register, name, &cells, &set, in_loop, span);
                 for cell in 0..cells.len() as Value * Value::from(*zeroed) {
                     let offset = Expr::Const(cell * self.lowering.memory.stride);
                     let cell = fold::binary(BinaryOp::Add, Expr::Atom(register), offset);

@@ -6,10 +6,12 @@ typedef struct { int unused; } pthread_mutexattr_t;
 typedef struct { int unused; } pthread_condattr_t;
 typedef struct { int unused; } pthread_rwlockattr_t;
 typedef struct { int unused; } pthread_barrierattr_t;
-typedef struct { _Atomic int locked; } pthread_mutex_t;
-typedef struct { _Atomic int locked; } pthread_spinlock_t;
+/* Which thread holds it: 0 where none does, -1 where it was destroyed. */
+typedef struct { _Atomic long owner; } pthread_mutex_t;
+typedef struct { _Atomic long owner; } pthread_spinlock_t;
 typedef struct { int unused; } pthread_cond_t;
-typedef struct { _Atomic int holders; } pthread_rwlock_t;
+/* So many readers, or minus the thread that writes. */
+typedef struct { _Atomic long holders; } pthread_rwlock_t;
 typedef struct { _Atomic unsigned arrived; unsigned count; _Atomic unsigned round; } pthread_barrier_t;
 typedef struct { _Atomic int state; } pthread_once_t;
 #define PTHREAD_MUTEX_INITIALIZER { 0 }
@@ -22,17 +24,16 @@ typedef struct { _Atomic int state; } pthread_once_t;
 #define PTHREAD_CREATE_JOINABLE 0
 #define PTHREAD_CREATE_DETACHED 1
 #define PTHREAD_MUTEX_NORMAL 0
-static inline int pthread_mutex_init(pthread_mutex_t *mutex, const void *attributes) { __palisade_init(&mutex->locked, 0); return 0; }
-static inline int pthread_mutex_destroy(pthread_mutex_t *mutex) { __palisade_never(&mutex->locked, 1); __palisade_init(&mutex->locked, 2); return 0; }
-/* 2: it was destroyed. */
-static inline int pthread_mutex_lock(pthread_mutex_t *mutex) { __palisade_never(&mutex->locked, 2); __palisade_take(&mutex->locked, 0, 1); return 0; }
-static inline int pthread_mutex_trylock(pthread_mutex_t *mutex) { __palisade_never(&mutex->locked, 2); return __palisade_try(&mutex->locked, 0, 1) ? 0 : 16; }
-static inline int pthread_mutex_unlock(pthread_mutex_t *mutex) { __palisade_never(&mutex->locked, 0); __palisade_never(&mutex->locked, 2); __palisade_put(&mutex->locked, 0); return 0; }
-static inline int pthread_spin_init(pthread_spinlock_t *lock, int shared) { __palisade_init(&lock->locked, 0); return 0; }
-static inline int pthread_spin_destroy(pthread_spinlock_t *lock) { return 0; }
-static inline int pthread_spin_lock(pthread_spinlock_t *lock) { __palisade_take(&lock->locked, 0, 1); return 0; }
-static inline int pthread_spin_trylock(pthread_spinlock_t *lock) { return __palisade_try(&lock->locked, 0, 1) ? 0 : 16; }
-static inline int pthread_spin_unlock(pthread_spinlock_t *lock) { __palisade_put(&lock->locked, 0); return 0; }
+static inline int pthread_mutex_init(pthread_mutex_t *mutex, const void *attributes) { __palisade_init(&mutex->owner, 0); return 0; }
+static inline int pthread_mutex_destroy(pthread_mutex_t *mutex) { __palisade_never_above(&mutex->owner, 0); __palisade_init(&mutex->owner, -1); return 0; }
+static inline int pthread_mutex_lock(pthread_mutex_t *mutex) { __palisade_never(&mutex->owner, -1); __palisade_take(&mutex->owner, 0, pthread_self()); return 0; }
+static inline int pthread_mutex_trylock(pthread_mutex_t *mutex) { __palisade_never(&mutex->owner, -1); return __palisade_try(&mutex->owner, 0, pthread_self()) ? 0 : 16; }
+static inline int pthread_mutex_unlock(pthread_mutex_t *mutex) { __palisade_never_but(&mutex->owner, pthread_self()); __palisade_put(&mutex->owner, 0); return 0; }
+static inline int pthread_spin_init(pthread_spinlock_t *lock, int shared) { __palisade_init(&lock->owner, 0); return 0; }
+static inline int pthread_spin_destroy(pthread_spinlock_t *lock) { __palisade_never_above(&lock->owner, 0); __palisade_init(&lock->owner, -1); return 0; }
+static inline int pthread_spin_lock(pthread_spinlock_t *lock) { __palisade_never(&lock->owner, -1); __palisade_take(&lock->owner, 0, pthread_self()); return 0; }
+static inline int pthread_spin_trylock(pthread_spinlock_t *lock) { __palisade_never(&lock->owner, -1); return __palisade_try(&lock->owner, 0, pthread_self()) ? 0 : 16; }
+static inline int pthread_spin_unlock(pthread_spinlock_t *lock) { __palisade_never_but(&lock->owner, pthread_self()); __palisade_put(&lock->owner, 0); return 0; }
 /* A wait may end at any time, so it is just an unlock and a lock. */
 static inline int pthread_cond_init(pthread_cond_t *condition, const void *attributes) { return 0; }
 static inline int pthread_cond_destroy(pthread_cond_t *condition) { return 0; }
@@ -42,17 +43,28 @@ static inline int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *
 static inline int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until) { pthread_mutex_unlock(mutex); pthread_mutex_lock(mutex); return __VERIFIER_nondet_bool() ? 110 : 0; }
 static inline int pthread_rwlock_init(pthread_rwlock_t *lock, const void *attributes) { __palisade_init(&lock->holders, 0); return 0; }
 static inline int pthread_rwlock_destroy(pthread_rwlock_t *lock) { return 0; }
-static inline int pthread_rwlock_wrlock(pthread_rwlock_t *lock) { __palisade_take(&lock->holders, 0, -1); return 0; }
-static inline int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) { return __palisade_try(&lock->holders, 0, -1) ? 0 : 16; }
+static inline int pthread_rwlock_wrlock(pthread_rwlock_t *lock) { __palisade_take(&lock->holders, 0, -(long)pthread_self()); return 0; }
+static inline int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) { return __palisade_try(&lock->holders, 0, -(long)pthread_self()) ? 0 : 16; }
 static inline int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
-  int holders = __palisade_wait_not(&lock->holders, -1);
+  long holders = __palisade_wait_above(&lock->holders, -1);
   while (!__palisade_try(&lock->holders, holders, holders + 1))
-    holders = __palisade_wait_not(&lock->holders, -1);
+    holders = __palisade_wait_above(&lock->holders, -1);
   return 0;
 }
+static inline int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
+  long holders = __palisade_read(&lock->holders);
+  while (holders >= 0) {
+    if (__palisade_try(&lock->holders, holders, holders + 1))
+      return 0;
+    holders = __palisade_read(&lock->holders);
+  }
+  return 16;
+}
 static inline int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
-  if (__palisade_try(&lock->holders, -1, 0))
+  if (__palisade_try(&lock->holders, -(long)pthread_self(), 0))
     return 0;
+  /* It is held by none, or another thread writes. */
+  __palisade_never_below(&lock->holders, 1);
   __palisade_less(&lock->holders);
   return 0;
 }

@@ -8,7 +8,7 @@ typedef int (*thrd_start_t)(void *);
 #define ONCE_FLAG_INIT { 0 }
 enum { thrd_success = 0, thrd_nomem = 1, thrd_timedout = 2, thrd_busy = 3, thrd_error = 4 };
 enum { mtx_plain = 0, mtx_recursive = 1, mtx_timed = 2 };
-static inline int mtx_init(mtx_t *mutex, int type) { return pthread_mutex_init(mutex, 0); }
+static inline int mtx_init(mtx_t *mutex, int type) { __palisade_not_recursive(type & mtx_recursive); return pthread_mutex_init(mutex, 0); }
 static inline void mtx_destroy(mtx_t *mutex) { pthread_mutex_destroy(mutex); }
 static inline int mtx_lock(mtx_t *mutex) { return pthread_mutex_lock(mutex); }
 static inline int mtx_trylock(mtx_t *mutex) { return pthread_mutex_trylock(mutex) ? thrd_busy : thrd_success; }

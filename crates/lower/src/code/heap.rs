@@ -4,18 +4,58 @@ use super::Code;
 use crate::fold;
 use crate::memory::{block_state, poison};
 use crate::program::Allocation;
-use crate::unit::Cell;
+use crate::unit::{Action, Atom, Cell, LocalId, Step, ValueExpr};
 use palisade_lang::{
     Address, BinaryOp, Expr, Op, Order, PointId, RegisterExpr, RegisterId, RmwAction, Span, Value,
 };
 
+/// Which cells of a new block the next steps set before anything else can tell that there is a block: `set[c]` for cell c.
+///
+/// An access of another thread that is ordered with the store there is ordered with the allocation as well, and one that is not races with the store.
+pub(super) fn set_at_once(pointer: LocalId, next: &[Step], stride: Value) -> Vec<Value> {
+    let mut same = vec![pointer];
+    let mut set = Vec::new();
+    let is_same = |same: &[LocalId], e: &ValueExpr| matches!(e, Expr::Atom(Atom::Local(l)) if same.contains(l));
+    for step in next {
+        match &step.action {
+            Action::Statement => {}
+            Action::Assign(to, value) => {
+                let copied = is_same(&same, value);
+                same.retain(|local| local != to);
+                if copied {
+                    same.push(*to);
+                }
+            }
+            Action::Store {
+                address,
+                order: Order::NonAtomic,
+                ..
+            } => match address {
+                address if is_same(&same, address) => set.push(0),
+                Expr::Binary(BinaryOp::Add, first, offset) if is_same(&same, first) => {
+                    if let Expr::Const(offset) = **offset {
+                        set.push(offset / stride);
+                    }
+                }
+                _ => {}
+            },
+            _ => break,
+        }
+    }
+    set
+}
+
 impl Code<'_, '_> {
+    /// Takes a block. Its cells become unset by stores of this thread, except `set`, which the next steps store to: an access that the allocation
+    /// does not happen before is a race.
+    #[allow(clippy::too_many_arguments)]
     pub(super) fn allocate(
         &mut self,
         at: PointId,
         register: RegisterId,
         name: &str,
         cells: &[Cell],
+        set: &[Value],
         in_loop: bool,
         span: Span,
     ) -> PointId {
@@ -43,6 +83,18 @@ impl Code<'_, '_> {
                 here = self.step(here, Op::Assume(next), span);
                 let next = Expr::Const(Value::from(slot) + 1);
                 here = self.step(here, Op::Assign(taken, next), span);
+            }
+            for cell in 0..cells.len() as Value {
+                if set.contains(&cell) {
+                    continue;
+                }
+                let stride = self.lowering.memory.stride;
+                let unset = Op::Store {
+                    address: self.direct(block.address + cell * stride),
+                    value: Expr::Const(poison::UNSET),
+                    order: Order::NonAtomic,
+                };
+                here = self.step(here, unset, span);
             }
             let address = Op::Assign(register, Expr::Const(block.address));
             self.thread.edge(here, after, address, span);
