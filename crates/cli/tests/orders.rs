@@ -276,3 +276,26 @@ fn main() {
         .replacen("Ordering::SeqCst", "Ordering::Relaxed", 1);
     assert_eq!(written, expected);
 }
+
+/// What the standard library does inside is not the user's to change: `Arc` has orders and a fence of its own.
+#[test]
+fn the_standard_library_stays_as_it_is() {
+    let files = Files::new();
+    let text = "use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread;
+
+fn main() {
+    let full = Arc::new(AtomicBool::new(false));
+    let other = full.clone();
+    let sender = thread::spawn(move || other.store(true, Ordering::SeqCst));
+    let _ = full.load(Ordering::SeqCst);
+    sender.join().unwrap();
+}
+";
+    let file = files.file("shared.rs", text);
+    let line = json(0, &["--write", "--criterion=safe", &file]);
+    assert_eq!(line["written"], true, "{line}");
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(written, text.replace("SeqCst", "Relaxed"));
+}

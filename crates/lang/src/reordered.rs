@@ -246,7 +246,12 @@ fn access(program: &Program, span: Span, changes: &[OrderChange]) -> Option<Vec<
         return exchange(program, span, *to);
     }
     if let Some(OrderChange::NoFence(_)) = changes.first() {
-        // Only Rust's come here: the call may be part of an expression.
+        // Only Rust's come here: the call may be part of an expression. A fence inside a function of the standard library stands at the call of that
+        // function, and is not the user's to remove.
+        let call = call.filter(|call| &text[call.name.clone()] == "fence")?;
+        call.arguments
+            .iter()
+            .find(|argument| is_order(language, &text[(*argument).clone()]))?;
         return Some(vec![replace(
             0..text.trim_end_matches(';').len(),
             "()".to_owned(),
