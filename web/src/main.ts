@@ -1,11 +1,11 @@
 // The page: an editor, the question, and the answer beside it.
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
 import { cpp } from "@codemirror/lang-cpp";
 import { bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, StateEffect, StateField, Text } from "@codemirror/state";
+import { Compartment, EditorState, StateEffect, StateField, Text, Transaction } from "@codemirror/state";
 import { Decoration, DecorationSet, EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import { diff } from "./diff";
@@ -99,8 +99,10 @@ const editor = new EditorView({
 
 const text = () => editor.state.doc.toString();
 
-function replace(next: string) {
-  editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: next } });
+/** Puts another text in. That is one thing to take back, however soon the next one comes; the text that the page begins with cannot be taken back. */
+function replace(next: string, isFirst = false) {
+  const annotations = isFirst ? Transaction.addToHistory.of(false) : isolateHistory.of("full");
+  editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: next }, annotations });
 }
 
 function offset(doc: Text, line: number, column: number): number {
@@ -257,13 +259,13 @@ function kept() {
   }
 }
 
-function begin(state: { text: string; language: string; model: string; criterion: string }) {
+function begin(state: { text: string; language: string; model: string; criterion: string }, isFirst = false) {
   if (LANGUAGES.some(([id]) => id === state.language)) language.value = state.language;
   if (setup.models.some((m) => m.name === state.model)) model.value = state.model;
   offer();
   if ([...criterion.options].some((option) => option.value === state.criterion)) criterion.value = state.criterion;
   editor.dispatch({ effects: highlighting.reconfigure(highlighter()) });
-  replace(state.text);
+  replace(state.text, isFirst);
 }
 
 async function share() {
@@ -302,7 +304,7 @@ async function main() {
   offer();
   const state = (await carried(location.hash)) ?? kept();
   const first = EXAMPLES[0];
-  begin(state && typeof state.text === "string" ? state : { ...first, model: "", criterion: "" });
+  begin(state && typeof state.text === "string" ? state : { ...first, model: "", criterion: "" }, true);
   document.body.dataset.ready = "yes";
   check();
 }

@@ -126,7 +126,7 @@ it("fences are a difference to apply, and the run is played beside the text", as
   assert.equal(await verdict(page), "violated");
   const frame = page.frameLocator("#player");
   await frame.locator("[data-go=on]").first().click();
-  assert.match(await frame.locator("output").first().textContent(), /step 1 of/);
+  await frame.locator("output", { hasText: /step 1 of/ }).first().waitFor({ timeout: PATIENCE });
   assert.ok((await frame.locator(".beside tr.now").count()) === 1);
   await forget(page);
   await page.click("#fence");
@@ -140,6 +140,27 @@ it("fences are a difference to apply, and the run is played beside the text", as
   await page.click(".cm-content");
   await page.keyboard.press("Control+z");
   await page.waitForSelector("#verdict.violated", { timeout: PATIENCE });
+  await close(page);
+});
+
+it("texts that are put in are taken back one by one, but for the first", async () => {
+  const page = await opened();
+  const first = await text(page);
+  // Both at once: nobody is that fast, but a browser that a test drives is nearly.
+  const chosen = await page.evaluate(() => {
+    const example = document.getElementById("example");
+    return [2, 3].map((index) => {
+      example.selectedIndex = index;
+      example.dispatchEvent(new Event("change"));
+      return JSON.parse(localStorage.getItem("palisade.program")).text;
+    });
+  });
+  assert.equal(await text(page), chosen[1]);
+  await page.click(".cm-content");
+  for (const expected of [chosen[0], first, first]) {
+    await page.keyboard.press("Control+z");
+    assert.equal(await text(page), expected);
+  }
   await close(page);
 });
 
