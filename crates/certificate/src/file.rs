@@ -64,6 +64,8 @@ pub enum Proof {
     Monitors,
     /// States of RA: messages and views.
     Messages,
+    /// States of SC with what may be suspected of one stale access, or race, for C++20.
+    Suspects,
     /// For any number of threads: ideals and a backward basis, of states of SC, with attacks or monitors where the criterion needs them.
     Basis,
 }
@@ -77,6 +79,7 @@ impl std::fmt::Display for Proof {
             Proof::LoadBuffers => write!(f, "load-buffers"),
             Proof::Monitors => write!(f, "monitors"),
             Proof::Messages => write!(f, "messages"),
+            Proof::Suspects => write!(f, "suspects"),
             Proof::Basis => write!(f, "basis"),
         }
     }
@@ -87,7 +90,8 @@ impl Claim {
     pub fn new(model: Model, criterion: Criterion) -> Claim {
         let proof = match (model, criterion) {
             (Model::Tso, Criterion::Robust | Criterion::Safe) => Proof::Attacks,
-            (Model::Ra | Model::C20 | Model::Rc11, _) => Proof::Monitors,
+            (Model::Ra, _) => Proof::Monitors,
+            (Model::C20 | Model::Rc11, _) => Proof::Suspects,
             _ => Proof::States,
         };
         Claim {
@@ -141,6 +145,7 @@ impl Claim {
                 "load-buffers" => Proof::LoadBuffers,
                 "monitors" => Proof::Monitors,
                 "messages" => Proof::Messages,
+                "suspects" => Proof::Suspects,
                 "basis" => Proof::Basis,
                 other => Proof::Buffers(other.strip_prefix("buffers ")?.parse().ok()?),
             },

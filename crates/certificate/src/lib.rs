@@ -42,6 +42,11 @@
 //!   V_RMW, for each place W, for each place W_RMW. Each of these says which values could be old: how many places have some; for each of
 //!   them the place, 2n + 1 if one of the values is not critical and otherwise 2n, and the n critical values, ascending. States inside
 //!   `atomic` blocks are left out, and so are states whose sets another one with the same threads and memory includes: that one covers them.
+//! * `suspects`: what is suspected, five numbers. 0, and four more: nothing, and nothing follows. 1: that a write is read, or followed, that is too old: its place,
+//!   1 if a read-modify-write follows it, 1 and its value if that is critical and otherwise two zeros. 2: that an access races with one that was made: its location, 1 if that one
+//!   writes, 1 if it is nonatomic, 0. Then for each thread its views, current, acquirable and released, four bits each, a bit for what its own `seqcst` accesses know, and a
+//!   bit for whether it knows of the last write; for each place the message's views, and bits for what comes behind all its accesses and behind its last write, and for what some access and
+//!   its last write know of the last write of the suspected place. Places are as in `monitors`, without the one of the fences. States inside `atomic` blocks are left out.
 //!
 //! Only for any number of threads, with the proof `basis`, it is not states but sets of states: ideals, in one of which is everything that can be reached, and
 //! minimal states, the backward basis, above which is everything that could violate (see `palisade-validate` for what makes that a proof). The

@@ -33,6 +33,8 @@ pub const CERTIFIED: &[(Model, Criterion)] = &[
     (Model::Tso, Criterion::Safe),
     (Model::Ra, Criterion::Robust),
     (Model::Ra, Criterion::Safe),
+    (Model::C20, Criterion::Robust),
+    (Model::Rc11, Criterion::Robust),
 ];
 
 /// Where there are more states with store buffers, those with load buffers are tried.
@@ -113,6 +115,14 @@ pub fn certificate(
             Verdict::Holds | Verdict::Violated => claim.proof = Proof::Messages,
         }
     }
+    // RC11 with `seqcst` accesses is robust where it is without what they add to the others.
+    let mut program = match model {
+        Model::Rc11 => crate::weak::with_weaker_accesses(program),
+        _ => program.clone(),
+    };
+    if claim.proof == Proof::Suspects {
+        robust_by_suspicions(&program, options, control)?;
+    }
     let options = Options {
         reductions: Reductions {
             dead_registers: true,
@@ -123,7 +133,6 @@ pub fn certificate(
         timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
         ..options.clone()
     };
-    let mut program = program.clone();
     if criterion != Criterion::Safe {
         // What they mention would matter.
         program.nevers.clear();
@@ -137,8 +146,29 @@ pub fn certificate(
         Proof::Basis | Proof::LoadBuffers => {}
         Proof::Monitors => crate::ra::unreduced::states(program, &options, control, take)?,
         Proof::Messages => crate::ra::runs::states(program, &options, control, take)?,
+        Proof::Suspects => crate::ra::unreduced::suspicions(program, &options, control, take)?,
     }
     Ok(claim)
+}
+
+/// Whether a program is robust against C++20: there is a certificate for nothing else.
+fn robust_by_suspicions(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<(), NoCertificate> {
+    let robust = Options {
+        all: false,
+        ..options.clone()
+    };
+    let answer = crate::ra::robust(program, &robust, control).map_err(NoCertificate::Refused)?;
+    match answer.verdict {
+        Verdict::Holds => Ok(()),
+        Verdict::Unknown(reason) => Err(NoCertificate::Unfinished(reason)),
+        Verdict::Violated => Err(NoCertificate::Unfinished(
+            "it is found to be not robust, or only by what `seqcst` accesses add to others under RC11, for which there is no certificate".to_owned(),
+        )),
+    }
 }
 
 /// What is said where a certificate is wanted for something that is violated.

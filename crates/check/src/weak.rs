@@ -155,7 +155,7 @@ pub(crate) fn has_seqcst_accesses(program: &Program) -> bool {
 }
 
 /// The program with `seqcst` accesses as `acquire`, `release` or `acqrel` ones.
-fn with_weaker_accesses(program: &Program) -> Program {
+pub(crate) fn with_weaker_accesses(program: &Program) -> Program {
     let mut weaker = program.clone();
     for_each_order(&mut weaker, |order| {
         if *order == Order::SeqCst {

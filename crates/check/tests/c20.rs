@@ -283,3 +283,37 @@ fn rc11_agrees_with_brute_force() {
     assert!(without_sc.programs >= 20_000, "{without_sc:?}");
     compare(&Shape::C20, 700_000..702_000, rc11_robust, &robust);
 }
+
+/// All that can be written in C++ and Rust: exchanges with two orders and those that may fail for no reason, `fetch_…`, waiting, orders where pointers lead.
+#[test]
+fn all_kinds_of_accesses_agree_with_brute_force() {
+    let methods = &Shape::C20_METHODS;
+    let stating = &Shape {
+        properties: true,
+        ..Shape::C20_METHODS
+    };
+    let first = 900_000;
+    let mut compared = Vec::new();
+    for (shape, model, criterion, oracle, programs) in [
+        (
+            methods,
+            Model::C20,
+            Criterion::Robust,
+            c20_robust as fn(&Program) -> Option<bool>,
+            2_000,
+        ),
+        (methods, Model::Rc11, Criterion::Robust, rc11_robust, 500),
+        (methods, Model::C20, Criterion::Drf, c20_drf, 500),
+        (methods, Model::Rc11, Criterion::Drf, rc11_drf, 300),
+        (stating, Model::C20, Criterion::Safe, c20_safe, 300),
+        (stating, Model::Rc11, Criterion::Safe, rc11_safe, 300),
+    ] {
+        let seeds = first..first + programs;
+        compared.push(compare(shape, seeds, oracle, ask(model, criterion)));
+    }
+    println!("{compared:?}");
+    assert!(
+        compared[0].violated * 5 >= compared[0].programs,
+        "{compared:?}"
+    );
+}

@@ -99,6 +99,9 @@ pub struct Shape {
     pub nonatomic: bool,
     /// Pointers and computed indices.
     pub pointers: bool,
+    /// Read-modify-writes as methods, also those that may fail for no reason and those with two orders; orders where a pointer leads; more accesses that are
+    /// not atomic.
+    pub methods: bool,
     /// `assert`, and `never` with labels, registers, memory and `deadlock`.
     pub properties: bool,
     /// `while`, `loop`: no brute force with traces then, and a `domain`.
@@ -124,6 +127,7 @@ impl Shape {
         seqcst_fences: true,
         nonatomic: true,
         pointers: true,
+        methods: false,
         properties: true,
         loops: false,
         parameterised: false,
@@ -159,6 +163,12 @@ impl Shape {
         locked: 30,
         store_buffering: 70,
         ..Shape::RA
+    };
+    /// The same with all that can be written in C++ and Rust.
+    pub const C20_METHODS: Shape = Shape {
+        methods: true,
+        locked: 45,
+        ..Shape::C20
     };
     /// For questions about RC11, where only fences are `seqcst`.
     pub const RC11: Shape = Shape {
@@ -601,6 +611,10 @@ impl Generator<'_> {
 
     fn locked_statement(&mut self, thread: &str, in_block: bool) -> Statement {
         let place = self.place(false);
+        if self.shape.methods && !in_block && self.chance(60) {
+            self.spend();
+            return self.method(&place);
+        }
         let (a, b) = (self.value(), self.value());
         let register = self.pick(&["r0 = ", "r1 = ", ""]);
         let order = self.order(UPDATE_ORDERS);
@@ -643,6 +657,36 @@ impl Generator<'_> {
         }
     }
 
+    /// A read-modify-write as a method, or something that waits.
+    fn method(&mut self, place: &str) -> Statement {
+        let place = match place.starts_with('*') {
+            true => format!("({place})"),
+            false => place.to_string(),
+        };
+        let register = self.pick(&["r0 = ", "r1 = ", ""]);
+        let (a, b) = (self.value(), self.value());
+        let order = self.drawn(UPDATE_ORDERS);
+        let failure = self.drawn(LOAD_ORDERS);
+        let line = match self.rng.u32(0..8) {
+            0 | 1 => {
+                let exchange = self.pick(&["compare_exchange", "compare_exchange_weak"]);
+                format!("{register}{place}.{exchange}({a}, {b}, {order}, {failure});")
+            }
+            2 => format!("{register}{place}.compare_exchange_weak({a}, {b}, {order});"),
+            3 => format!("bcas({place}, {a}, {b}, {order});"),
+            4 => {
+                let relation = self.pick(&["==", "!=", "<", ">="]);
+                format!("wait({place} {relation} {b}, {failure});")
+            }
+            5 => format!("{register}{place}.swap({b}, {order});"),
+            _ => {
+                let function = self.pick(&["add", "sub", "and", "or", "xor", "max", "min"]);
+                format!("{register}{place}.fetch_{function}({b}, {order});")
+            }
+        };
+        Statement::Simple(line)
+    }
+
     /// An `atomic` block that reads one location first and accesses no other.
     fn rmw_block(&mut self) -> Statement {
         let place = self.pick(&self.locations.clone());
@@ -677,6 +721,10 @@ impl Generator<'_> {
     fn store(&mut self, place: &str) -> Statement {
         self.spend();
         let value = self.value();
+        if self.shape.methods && place.starts_with('*') {
+            let order = self.store_order();
+            return Statement::Simple(format!("({place}).store({value}, {order});"));
+        }
         if self.draws_order(place) {
             let order = self.store_order();
             return Statement::Simple(format!("{place}.store({value}, {order});"));
@@ -696,6 +744,10 @@ impl Generator<'_> {
         self.spend();
         let place = self.place(true);
         let register = self.pick(&["r0", "r1", "r0", "r1", "p"]);
+        if self.shape.methods && place.starts_with('*') {
+            let order = self.load_order();
+            return Statement::Simple(format!("{register} = ({place}).load({order});"));
+        }
         if self.draws_order(&place) {
             let order = self.load_order();
             return Statement::Simple(format!("{register} = {place}.load({order});"));
@@ -738,11 +790,16 @@ impl Generator<'_> {
     /// A place; `plain` ones may be `nonatomic`.
     fn place(&mut self, plain: bool) -> String {
         // Where it is not protected, a plain access is a race: too many of them would hide everything else.
-        let often = if self.shape.mixed { 6 } else { 35 };
+        let often = match (self.shape.mixed, self.shape.methods) {
+            (_, true) => 15,
+            (true, _) => 6,
+            _ => 35,
+        };
         if plain && !self.nonatomic.is_empty() && self.chance(often) {
             return self.pick(&self.nonatomic.clone());
         }
-        if self.pointers && self.chance(6) {
+        let by_pointer = if self.shape.methods { 20 } else { 6 };
+        if self.pointers && self.chance(by_pointer) {
             let name = self.any_name();
             // A pointer that was never set leads nowhere, and one that was may lead to a nonatomic location: both are errors that are
             // wanted now and then.

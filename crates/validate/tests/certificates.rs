@@ -98,6 +98,7 @@ fn every_claim() -> Vec<Claim> {
         Proof::LoadBuffers,
         Proof::Monitors,
         Proof::Messages,
+        Proof::Suspects,
         Proof::Basis,
     ];
     let mut claims = Vec::new();
@@ -223,7 +224,9 @@ fn shape(question: Question) -> Shape {
         (Model::Sc, _) => Shape::SC,
         (Model::Tso, Criterion::Safe) => Shape::TSO_REACH,
         (Model::Tso, _) => Shape::TSO,
-        (Model::Ra | Model::C20 | Model::Rc11, _) => Shape::RA,
+        (Model::Ra, _) => Shape::RA,
+        (Model::C20, _) => Shape::C20_METHODS,
+        (Model::Rc11, _) => Shape::RC11,
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn ask<R>(
     let frame = Frame::new(&instance, &code_reductions(options));
     let facts = match options.reductions.monitors {
         true => Facts::new(&instance, Fences::Updates),
-        false => Facts::plain(&instance),
+        false => Facts::plain(&instance, Fences::Updates),
     };
     let mut room = FIRST_SLOTS;
     loop {

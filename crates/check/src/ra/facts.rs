@@ -285,13 +285,16 @@ impl Facts {
 
     /// The same, but so plain that somebody else can derive it again: every place has monitors unless it is `nonatomic`, and values are
     /// told apart by what instructions compare with, wherever that is a constant and the relation is `==` or `!=`.
-    pub fn plain(program: &Program) -> Self {
-        let mut facts = Facts::new(program, Fences::Updates);
+    pub fn plain(program: &Program, fences: Fences) -> Self {
+        let mut facts = Facts::new(program, fences);
         facts.tracked_count = 0;
         for place in 0..facts.places {
-            let nonatomic = program.locations.get(place).is_some_and(|l| l.nonatomic);
-            facts.tracked[place] = (!nonatomic).then_some(facts.tracked_count);
-            facts.tracked_count += usize::from(!nonatomic);
+            let has_monitors = match program.locations.get(place) {
+                Some(location) => !location.nonatomic,
+                None => fences == Fences::Updates,
+            };
+            facts.tracked[place] = has_monitors.then_some(facts.tracked_count);
+            facts.tracked_count += usize::from(has_monitors);
             facts.classes[place] = Classes::By(Vec::new());
         }
         for thread in &program.threads {

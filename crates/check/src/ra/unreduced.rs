@@ -1,4 +1,4 @@
-//! The states of SC with monitors, all monitors whole, for a certificate.
+//! The states of SC with monitors, all monitors whole, and those of SC with suspicions, for a certificate.
 
 use std::io;
 use std::ops::Range;
@@ -6,14 +6,17 @@ use web_time::Instant;
 
 use palisade_lang::{Program, Value};
 
-use super::facts::{Classes, Facts};
+use super::critical::Critical;
+use super::facts::{Classes, Facts, Fences};
 use super::scm::monitor::{Layout, Slots};
 use super::scm::search::{End, Search};
 use super::sets::{has, members};
+use super::suspects::{Suspects, Wanted, Whole};
 use super::{FIRST_SLOTS, TOO_MANY_LOCATIONS, check_meaning};
-use crate::certificate::{NoCertificate, put_state, violated};
+use crate::certificate::{NoCertificate, finished, hand_over, put_state, violated};
+use crate::search::search;
 use crate::state::Frame;
-use crate::{Control, Options};
+use crate::{Control, Options, Reductions};
 
 /// Walks and hands every state to `take`.
 pub(crate) fn states(
@@ -24,7 +27,7 @@ pub(crate) fn states(
 ) -> Result<(), NoCertificate> {
     check_meaning(program, options).map_err(NoCertificate::Refused)?;
     let frame = Frame::new(program, &options.reductions);
-    let facts = Facts::plain(program);
+    let facts = Facts::plain(program, Fences::Updates);
     let start = Instant::now();
     let mut slots = FIRST_SLOTS;
     loop {
@@ -55,6 +58,28 @@ pub(crate) fn states(
             }
         }
     }
+}
+
+/// Walks with suspicions of all kinds, and hands every state to `take`. What it says about a program that is not robust is no proof.
+pub(crate) fn suspicions(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    take: &mut dyn FnMut(&[i64]) -> io::Result<()>,
+) -> Result<(), NoCertificate> {
+    check_meaning(program, options).map_err(NoCertificate::Refused)?;
+    let frame = Frame::new(program, &options.reductions);
+    let facts = Facts::plain(program, Fences::Fences);
+    let (critical, none) = (Critical::everything(), Reductions::NONE);
+    let wanted = Wanted::StaleOrRacing;
+    let suspects = Suspects::new(&frame, &facts, &critical, none, wanted, None);
+    let whole = Whole(&suspects);
+    let (outcome, answer) = search(&whole, options, control);
+    finished(&outcome, answer)?;
+    let mut view = frame.threads.view();
+    hand_over(&outcome, take, |row, numbers| {
+        whole.put(&mut view, row, numbers)
+    })
 }
 
 /// A monitor as numbers.

@@ -42,6 +42,13 @@ pub fn trial(name: &str) -> Option<(Shape, Trial)> {
             let shape = RA_SAFE;
             Some((shape, Box::new(|p| certificates(p, Model::Ra))))
         }
+        "c20-certificates" => {
+            let shape = Shape {
+                properties: true,
+                ..Shape::C20_METHODS
+            };
+            Some((shape, Box::new(|p| certificates(p, Model::C20))))
+        }
         "forged" => Some((Shape::TSO_REACH, Box::new(forged))),
         "spin" => Some((Shape::SC, Box::new(by_spin))),
         name => criterion(name),
@@ -63,6 +70,10 @@ pub const ALL: &[&str] = &[
     "c20-observational",
     "c20-drf",
     "c20-safe",
+    "c20-methods",
+    "c20-observational-methods",
+    "c20-drf-methods",
+    "c20-safe-methods",
     "rc11",
     "rc11-drf",
     "rc11-safe",
@@ -83,6 +94,7 @@ pub const ALL: &[&str] = &[
     "instrumented",
     "certificates",
     "ra-certificates",
+    "c20-certificates",
     "forged",
 ];
 
@@ -96,6 +108,10 @@ const RA_SAFE: Shape = Shape {
 fn criterion(name: &str) -> Option<(Shape, Trial)> {
     type Decide = fn(&Program) -> Option<bool>;
     let (name, loops) = match name.strip_suffix("-loops") {
+        Some(name) => (name, true),
+        None => (name, false),
+    };
+    let (name, methods) = match name.strip_suffix("-methods") {
         Some(name) => (name, true),
         None => (name, false),
     };
@@ -134,6 +150,10 @@ fn criterion(name: &str) -> Option<(Shape, Trial)> {
         "rc11-safe" => (rc11, Criterion::Safe, oracle::rc11_safe),
         _ => return None,
     };
+    if methods {
+        shape.methods = true;
+        shape.locked = 45;
+    }
     if !loops {
         let trial =
             move |program: &Program| against(program, model, criterion, by(expected(program)));
@@ -391,6 +411,7 @@ fn forged(program: &Program) -> Result<(), Mistake> {
         Proof::LoadBuffers,
         Proof::Monitors,
         Proof::Messages,
+        Proof::Suspects,
         Proof::Basis,
     ];
     let mut sets: Vec<Vec<Vec<u8>>> = vec![Vec::new()];

@@ -2,9 +2,9 @@
 //! `cargo run --release -p palisade-testkit --example soak -- WHAT SECONDS [FIRST_SEED]`.
 //!
 //! WHAT is a criterion (safe, drf, trf, robust, persistent, reach, ra, ra-safe, ra-observational, c20, c20-observational, c20-drf, c20-safe, rc11, rc11-drf, rc11-safe), which is compared with brute force, every witness being replayed, or one of these
-//! with `-loops`: programs with loops, of which brute force sees as much as it can; `reductions` (on against off), `jobs` (one searching thread against
-//! three), `instrumented` (the direct search against a walk over the instrumented program), `certificates` and
-//! `ra-certificates` (what holds has a valid certificate, what does not has none), `forged` (no states under any header show what does not hold), `spin` (the walk against SPIN, where it is installed), `parsers`
+//! with `-methods` (all that can be written in C++ and Rust) or `-loops`: programs with loops, of which brute force sees as much as it can; `reductions` (on against off), `jobs` (one searching thread against
+//! three), `instrumented` (the direct search against a walk over the instrumented program), `certificates`,
+//! `ra-certificates` and `c20-certificates` (what holds has a valid certificate, what does not has none), `forged` (no states under any header show what does not hold), `spin` (the walk against SPIN, where it is installed), `parsers`
 //! (texts with mistakes), `x86` (random code of litmus tests against an interpreter of the processor); or `all`, which shares the time among them. Ends with status 1 and the smallest program that shows a mistake.
 
 mod bodies;

@@ -15,7 +15,9 @@ mod live;
 mod messages;
 mod monitors;
 mod patterns;
+mod places;
 mod states;
+mod suspects;
 
 use crate::Invalid;
 use live::Live;
@@ -225,6 +227,12 @@ pub fn validate_certificate_within<R: BufRead>(
                 return Err(Rejected::Unusable(why.to_owned()));
             }
             &monitors::Monitors::new(machine, safe)
+        }
+        (Model::C20 | Model::Rc11, Criterion::Robust, Proof::Suspects) => {
+            if let Some(refused) = palisade_memory::c20::refusal(program) {
+                return Err(Rejected::Unusable(refused.message));
+            }
+            &suspects::Suspects::new(machine, model)
         }
         (Model::Ra, Criterion::Safe, Proof::Messages) => {
             let machine = Ra::new(program);
@@ -473,7 +481,13 @@ mod tests {
     #[test]
     fn the_rules_are_right() {
         type Decide = fn(&Program) -> Option<bool>;
-        let questions: [(Shape, Decide, Decide); 7] = [
+        fn by_suspicion(p: &Program, model: Model) -> Option<bool> {
+            match palisade_memory::c20::refusal(p) {
+                None => holds(&suspects::Suspects::new(Sc::new(p), model), p, false),
+                Some(_) => None,
+            }
+        }
+        let questions: [(Shape, Decide, Decide); 10] = [
             (Shape::SC, oracle::sc_safe, |p| {
                 by_pattern(p, Criterion::Safe)
             }),
@@ -493,6 +507,15 @@ mod tests {
             (Shape::RA, oracle::ra_robust, |p| match refusal(p) {
                 None => holds(&monitors::Monitors::new(Sc::new(p), false), p, false),
                 Some(_) => None,
+            }),
+            (Shape::C20, oracle::c20_robust, |p| {
+                by_suspicion(p, Model::C20)
+            }),
+            (Shape::C20_METHODS, oracle::c20_robust, |p| {
+                by_suspicion(p, Model::C20)
+            }),
+            (Shape::RC11, oracle::rc11_robust, |p| {
+                by_suspicion(p, Model::Rc11)
             }),
         ];
         for (number, (shape, expected, found)) in questions.into_iter().enumerate() {
@@ -541,7 +564,7 @@ mod tests {
     #[test]
     fn what_is_forged() {
         type MakeRules = fn(&Program) -> Box<dyn Rules + '_>;
-        let questions: [(Shape, bool, MakeRules); 5] = [
+        let questions: [(Shape, bool, MakeRules); 6] = [
             (Shape::SC, true, |p| {
                 let machine = Sc::new(p);
                 let locations = Locations::Declared;
@@ -560,6 +583,9 @@ mod tests {
             }),
             (Shape::RA, false, |p| {
                 Box::new(monitors::Monitors::new(Sc::new(p), false))
+            }),
+            (Shape::C20, false, |p| {
+                Box::new(suspects::Suspects::new(Sc::new(p), Model::C20))
             }),
         ];
         let mut hidden = 0;

@@ -4,12 +4,7 @@
 //! meets the conditions of Theorem 5.3, and if no state has two threads that could access the same `nonatomic` location, one of them writing
 //! (Theorem 6.2). Monitors are about *places*: the locations that are not `nonatomic`, and one more, which fences update.
 //!
-//! Of values that could be old, those that are not critical are told apart from the others only (section 5.1). Critical are here, for a
-//! location that an instruction may access:
-//!
-//! * what a `cas` or `bcas` expects and what a `wait` compares with by `==` or `!=`, where that is a constant;
-//! * all values, where it is none, where a `wait` compares by another relation, where an `atomic` block accesses the location, and where there would be
-//!   more than 64.
+//! Of values that could be old, only critical ones are told apart (see `places`).
 //!
 //! Everything that an access does to these sets is a union, an intersection, a copy, or the insertion or removal of something that does not depend on them; and the
 //! conditions of Theorem 5.3 ask only for what is in a set. So a state covers another one with the same threads and memory if its sets contain the other's.
@@ -17,43 +12,23 @@
 //! An `atomic` block is one access, a read-modify-write or, where it does not write, a read. One that gets stuck inside, or ends by an error,
 //! leads nowhere under SC, because nobody moves then; but what it has accessed counts.
 
-use super::patterns::{danger, everything, is_error};
+use super::patterns::danger;
+use super::places::Places;
+pub use super::places::{Access, Seen};
 use super::states::Taken;
 use super::{Fact, Rules, states};
-use palisade_lang::{
-    Address, LocationId, Op, Program, RegisterExpr, RegisterId, Relation, RmwAction, Value,
-};
+use palisade_lang::{LocationId, Value};
 use palisade_memory::sc::State;
 use palisade_memory::thread::{Outcome, Request};
 use palisade_memory::{Machine, Sc, StepKind};
-use std::cell::Cell;
-use std::collections::BTreeSet;
 
 /// The rules of SC with monitors.
 pub struct Monitors<'p> {
-    machine: Sc<'p>,
+    /// The places, and behind them the one of the fences.
+    places: Places<'p>,
     /// Whether states must be safe as well.
     safe: bool,
-    /// For each location its place, if it has one.
-    place: Vec<Option<usize>>,
-    /// For each place its critical values.
-    critical: Vec<Critical>,
-    /// There was too much to look at.
-    gave_up: Cell<bool>,
 }
-
-/// The critical values of a place.
-#[derive(Clone)]
-enum Critical {
-    All,
-    These(BTreeSet<Value>),
-}
-
-/// Where more are critical, all are.
-const MOST_CRITICAL: usize = 64;
-
-/// A critical value, or any other.
-pub type Seen = Option<Value>;
 
 /// A set, ascending.
 #[derive(Clone, PartialEq, Eq)]
@@ -108,13 +83,6 @@ pub struct Monitor {
 
 /// Takes a step: who makes it, what it accesses and what was there before, and what is behind it.
 pub type Next<'a> = dyn FnMut(usize, Option<(usize, Access, Seen)>, &State, &Monitor) + 'a;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    Read,
-    Write,
-    Update,
-}
 
 impl Monitor {
     pub fn initial(threads: usize, places: usize) -> Self {
@@ -210,79 +178,36 @@ fn intersect(sets: &mut [Set<Seen>], others: &[Set<Seen>]) {
     }
 }
 
-/// A way through a block.
-struct Way {
-    /// Where it ends; `None` where it is stuck, or ends by an error.
-    end: Option<State>,
-    /// The place that it has accessed, and how.
-    access: Option<(usize, Access)>,
-}
-
-/// Where a block stands: the state, the place that was accessed, whether it was written.
-type Inside = (State, Option<usize>, bool);
-
 impl<'p> Monitors<'p> {
     pub fn new(machine: Sc<'p>, safe: bool) -> Self {
-        let program = machine.code().program;
-        let mut place = Vec::new();
-        let mut places = 0;
-        for location in &program.locations {
-            place.push((!location.nonatomic).then_some(places));
-            places += usize::from(!location.nonatomic);
-        }
         Monitors {
-            critical: critical_values(program, &place, places + 1),
-            machine,
+            places: Places::new(machine, 1),
             safe,
-            place,
-            gave_up: Cell::new(false),
         }
     }
 
     pub fn machine(&self) -> &Sc<'p> {
-        &self.machine
+        &self.places.machine
     }
 
     /// Whether there was too much to look at.
     pub fn gave_up(&self) -> bool {
-        self.gave_up.get()
+        self.places.gave_up()
     }
 
     pub fn places(&self) -> usize {
-        self.critical.len()
+        self.places.count()
     }
 
     fn fence(&self) -> usize {
         self.places() - 1
     }
 
-    /// What is kept of a value.
-    fn seen(&self, x: usize, value: Value) -> Seen {
-        match &self.critical[x] {
-            Critical::All => Some(value),
-            Critical::These(values) => values.get(&value).copied(),
-        }
-    }
-
-    /// A value that was seen; where it was not critical, one that stands for all that are not.
-    fn value(&self, x: usize, seen: Seen) -> Value {
-        seen.unwrap_or_else(|| match &self.critical[x] {
-            Critical::All => 0,
-            Critical::These(values) => (0..).find(|v| !values.contains(v)).unwrap_or(0),
-        })
-    }
-
-    fn name(&self, x: usize) -> &str {
-        let locations = &self.machine.code().program.locations;
-        let at = self.place.iter().position(|p| *p == Some(x));
-        at.map_or("fence", |at| &locations[at].name)
-    }
-
     /// What is wrong with a state in which no thread is inside a block.
     pub fn violation(&self, state: &State, monitor: &Monitor) -> Option<String> {
-        let code = self.machine.code();
+        let code = self.machine().code();
         if self.safe
-            && let Some(danger) = danger(&self.machine, state, &self.machine.steps(state))
+            && let Some(danger) = danger(self.machine(), state, &self.machine().steps(state))
         {
             return Some(danger);
         }
@@ -299,7 +224,7 @@ impl<'p> Monitors<'p> {
                         location,
                         condition,
                         ..
-                    } => match self.place[location.index()] {
+                    } => match self.places.of(location) {
                         None => {
                             plain.push((tau, location, false));
                             None
@@ -310,7 +235,7 @@ impl<'p> Monitors<'p> {
                                     .is_none_or(|(relation, right)| relation.holds(value, right))
                         }),
                     },
-                    Request::Store { location, .. } => match self.place[location.index()] {
+                    Request::Store { location, .. } => match self.places.of(location) {
                         None => {
                             plain.push((tau, location, true));
                             None
@@ -319,7 +244,7 @@ impl<'p> Monitors<'p> {
                     },
                     Request::Rmw {
                         location, action, ..
-                    } => self.place[location.index()].and_then(|x| {
+                    } => self.places.of(location).and_then(|x| {
                         self.stale(monitor, tau, x, |value, access| {
                             match code.outcome(action, value) {
                                 Outcome::Loads => access == Access::Read,
@@ -336,28 +261,34 @@ impl<'p> Monitors<'p> {
                         let mut begun = state.clone();
                         begun.locals[tau] = code.after(tau, local, transition, None);
                         if self.safe
-                            && let Some(danger) = self.danger_inside(&begun, tau)
+                            && let Some(danger) = self.places.danger_inside(&begun, tau)
                         {
                             return Some(danger);
                         }
-                        let ways = self.ways(begun.clone(), tau);
+                        let ways = self.places.ways(begun.clone(), tau);
                         // Which place it is does not depend on what is found there.
                         let place = ways.iter().find_map(|way| way.access);
                         place.and_then(|(x, _)| {
                             self.stale(monitor, tau, x, |value, access| {
                                 let mut begun = begun.clone();
-                                begun.memory[self.location(x)] = value;
-                                self.ways(begun, tau).iter().any(|way| match way.access {
-                                    None => false,
-                                    Some((_, Access::Read)) => access == Access::Read,
-                                    Some(_) => access == Access::Write,
-                                })
+                                begun.memory[self.places.location(x)] = value;
+                                self.places
+                                    .ways(begun, tau)
+                                    .iter()
+                                    .any(|way| match way.access {
+                                        None => false,
+                                        Some((_, Access::Read)) => access == Access::Read,
+                                        Some(_) => access == Access::Write,
+                                    })
                             })
                         })
                     }
                 };
                 if let Some(x) = stale {
-                    return Some(format!("an access of `{}` could be stale", self.name(x)));
+                    return Some(format!(
+                        "an access of `{}` could be stale",
+                        self.places.name(x)
+                    ));
                 }
             }
         }
@@ -389,78 +320,19 @@ impl<'p> Monitors<'p> {
         let found = read
             .map(|seen| (seen, Access::Read))
             .chain(written.map(|seen| (seen, Access::Write)))
-            .any(|(seen, access)| wanted(self.value(x, *seen), access));
+            .any(|(seen, access)| wanted(self.places.value(x, *seen), access));
         found.then_some(x)
-    }
-
-    fn location(&self, x: usize) -> usize {
-        self.place.iter().position(|p| *p == Some(x)).unwrap_or(0)
-    }
-
-    /// Everything that a thread can do in a block that has just begun.
-    fn inside(&self, begun: State, tau: usize, mut visit: impl FnMut(&Inside) -> bool) {
-        let whole = everything((begun, None, false), |inside: &Inside| {
-            let (state, place, wrote) = inside;
-            if !visit(inside) {
-                return Vec::new();
-            }
-            let steps = self.machine.unhindered_steps_of(state, tau);
-            let steps = steps.into_iter().filter(|(step, _)| !is_error(step));
-            steps
-                .map(|(step, state)| {
-                    let accessed = step.location.and_then(|l| self.place[l.index()]);
-                    (state, place.or(accessed), *wrote || step.is_write())
-                })
-                .collect()
-        });
-        self.gave_up.set(self.gave_up.get() || !whole);
-    }
-
-    /// The ways of a block that has just begun.
-    fn ways(&self, begun: State, tau: usize) -> Vec<Way> {
-        let mut ways = Vec::new();
-        self.inside(begun, tau, |(state, place, wrote)| {
-            let code = self.machine.code();
-            let access = place.map(|x| match wrote {
-                true => (x, Access::Update),
-                false => (x, Access::Read),
-            });
-            if !code.in_block(tau, &state.locals[tau]) {
-                let end = Some(state.clone());
-                ways.push(Way { end, access });
-                return false;
-            }
-            let steps = self.machine.unhindered_steps_of(state, tau);
-            if steps.is_empty() || steps.iter().any(|(step, _)| is_error(step)) {
-                ways.push(Way { end: None, access });
-            }
-            true
-        });
-        ways
-    }
-
-    /// What is dangerous inside a block that has just begun.
-    fn danger_inside(&self, begun: &State, tau: usize) -> Option<String> {
-        let mut found = None;
-        self.inside(begun.clone(), tau, |(state, _, _)| {
-            let inside = self.machine.code().in_block(tau, &state.locals[tau]);
-            if inside && found.is_none() {
-                found = danger(&self.machine, state, &self.machine.steps(state));
-            }
-            inside
-        });
-        found
     }
 
     /// Calls `next` with everything that a step leads to.
     pub fn steps(&self, state: &State, monitor: &Monitor, next: &mut Next<'_>) {
-        for (step, after) in self.machine.steps(state) {
+        for (step, after) in self.machine().steps(state) {
             let tau = step.thread;
-            let place = step.location.and_then(|l| self.place[l.index()]);
+            let place = step.location.and_then(|l| self.places.of(l));
             let access = match (step.kind, place) {
                 (StepKind::Error(_), _) => continue,
                 (StepKind::AtomicBegin, _) => {
-                    for way in self.ways(after, tau) {
+                    for way in self.places.ways(after, tau) {
                         if let Some(end) = &way.end {
                             self.arrive(state, monitor, tau, way.access, end, next);
                         }
@@ -489,8 +361,8 @@ impl<'p> Monitors<'p> {
         let mut monitor = monitor.clone();
         let access = access.map(|(x, access)| {
             let old = match x == self.fence() {
-                true => self.seen(x, 0),
-                false => self.seen(x, state.memory[self.location(x)]),
+                true => self.places.seen(x, 0),
+                false => self.places.seen(x, state.memory[self.places.location(x)]),
             };
             monitor.access(tau, x, access, old);
             (x, access, old)
@@ -565,7 +437,7 @@ impl<'p> Monitors<'p> {
     }
 
     fn take(&self, numbers: &[i64]) -> Option<(State, Monitor)> {
-        let code = self.machine.code();
+        let code = self.machine().code();
         let (state, rest) = states::take(code, numbers, None)?;
         if code.holder(&state.locals).is_some() {
             return None;
@@ -594,7 +466,7 @@ impl<'p> Monitors<'p> {
 
 impl Rules for Monitors<'_> {
     fn initial(&self) -> Vec<i64> {
-        let state = self.machine.initial();
+        let state = self.machine().initial();
         let monitor = Monitor::initial(state.locals.len(), self.places());
         let mut numbers = Vec::new();
         self.put(&state, &monitor, &mut numbers);
@@ -613,93 +485,17 @@ impl Rules for Monitors<'_> {
             self.put(state, monitor, &mut numbers);
             next(&numbers);
         });
-        match self.gave_up.get() {
+        match self.gave_up() {
             true => Err("there is too much to look at behind it".to_owned()),
             false => Ok(()),
         }
     }
 
     fn base(&self) -> Option<usize> {
-        Some(states::width(self.machine.code()))
+        Some(states::width(self.machine().code()))
     }
 
     fn facts(&self, state: &[i64]) -> Option<Vec<Fact>> {
         self.take(state).map(|(_, monitor)| monitor.facts())
-    }
-}
-
-/// The critical values of each place.
-fn critical_values(program: &Program, place: &[Option<usize>], places: usize) -> Vec<Critical> {
-    let mut critical = vec![Critical::These(BTreeSet::new()); places];
-    for thread in &program.threads {
-        for transition in &thread.transitions {
-            let (address, compared) = match &transition.op {
-                Op::Load { address, .. } | Op::Store { address, .. } => (address, None),
-                Op::Wait {
-                    address,
-                    relation,
-                    value,
-                    ..
-                } => (address, Some((*relation, value))),
-                Op::Rmw {
-                    address, action, ..
-                } => match action {
-                    RmwAction::CompareAndSwap { expected, .. }
-                    | RmwAction::BlockingCompareAndSwap { expected, .. } => {
-                        (address, Some((Relation::Equal, expected)))
-                    }
-                    RmwAction::Fetch(..) | RmwAction::Exchange(_) => (address, None),
-                },
-                _ => continue,
-            };
-            let all = match compared {
-                _ if thread.points[transition.from.index()].atomic => None,
-                None => continue,
-                Some((Relation::Equal | Relation::NotEqual, value)) => constant(program, value),
-                Some(_) => None,
-            };
-            for location in may_be(program, address) {
-                let Some(x) = place[location] else {
-                    continue;
-                };
-                match (all, &mut critical[x]) {
-                    (Some(value), Critical::These(values))
-                        if values.len() < MOST_CRITICAL || values.contains(&value) =>
-                    {
-                        values.insert(value);
-                    }
-                    (_, all) => *all = Critical::All,
-                }
-            }
-        }
-    }
-    critical
-}
-
-/// The value of an expression without registers.
-fn constant(program: &Program, value: &RegisterExpr) -> Option<Value> {
-    let unknown = palisade_lang::ProgramError::AssertionFailed;
-    value.eval(program.domain, &mut |_| Err(unknown)).ok()
-}
-
-/// The locations that an address may be, whatever the registers are.
-fn may_be(program: &Program, address: &Address<RegisterId>) -> std::ops::Range<usize> {
-    let one = |location: LocationId| location.index()..location.index() + 1;
-    match address {
-        Address::Direct(location) => one(*location),
-        Address::Element {
-            first,
-            length,
-            index,
-        } => match constant(program, index) {
-            Some(index) if (0..Value::from(*length)).contains(&index) => {
-                one(LocationId(first.0 + index as u32))
-            }
-            _ => first.index()..first.index() + *length as usize,
-        },
-        Address::Pointer(pointer) => match constant(program, pointer) {
-            Some(address) => program.location_at(address).map_or(0..0, one),
-            None => 0..program.locations.len(),
-        },
     }
 }

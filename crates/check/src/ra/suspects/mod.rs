@@ -34,6 +34,7 @@ mod prospects;
 mod settle;
 mod steps;
 mod views;
+mod whole;
 
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
@@ -52,6 +53,7 @@ use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::sc::StepLabel;
 use crate::state::Frame;
 use prospects::{Futures, MASK_BITS, Mask, Standing};
+pub use whole::Whole;
 
 /// Of a thread: one of its events is hb_SC-behind `w_max_x` (w′ before that is there).
 pub const AWARE: u32 = 1;

@@ -21,9 +21,9 @@ const SH: u32 = 3;
 const KINDS: [u32; 4] = [V, LF, EF, SH];
 
 /// The lowest of a thread's bits that belong to its views; those below it are not looked at here.
-const THREAD_BASE: u32 = 4;
+pub const THREAD_BASE: u32 = 4;
 /// The same for a location.
-const LOCATION_BASE: u32 = 2;
+pub const LOCATION_BASE: u32 = 2;
 
 const CURRENT: u32 = THREAD_BASE;
 const PENDING: u32 = THREAD_BASE + 4;
@@ -31,6 +31,8 @@ const RELEASED: u32 = THREAD_BASE + 8;
 
 /// Of a thread: ŵ is in its current view, so nothing before ŵ can be read any more.
 pub const SEEN: u32 = 1 << (CURRENT + V);
+/// Of a thread: ŵ stands for an event of its own.
+pub const HAPPENED: u32 = SEEN | 1 << (PENDING + V);
 /// Of a thread: ŵ is known to one of its own sc accesses.
 const OWN_SC: u32 = 1 << (THREAD_BASE + 12);
 /// Of a thread: all that only acquire fences look at.
