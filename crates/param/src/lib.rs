@@ -93,7 +93,9 @@ pub fn check(
     let verdict = match (options.model, options.criterion) {
         (Model::Sc, _) => question.decide()?,
         (_, Criterion::Safe) => question.safe_if_robust()?,
-        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Drf) => question.drf_if_robust()?,
+        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Drf | Criterion::Observational) => {
+            question.follows_from_robust()?
+        }
         _ => question.decide()?,
     };
     let (verdict, witnesses) = match verdict {
@@ -313,8 +315,8 @@ impl Question<'_> {
         Ok(answer)
     }
 
-    /// `drf` by happens-before: a robust program has no data race either.
-    fn drf_if_robust(&mut self) -> Result<Found, Refusal> {
+    /// `drf` by happens-before and `observational`: a robust program has no data race, and no stale value to use either.
+    fn follows_from_robust(&mut self) -> Result<Found, Refusal> {
         let robust = self.ask(self.options.model, Criterion::Robust)?;
         let why = match robust.verdict {
             Verdict::Holds => return Ok(Found::Nothing(Verdict::Holds)),

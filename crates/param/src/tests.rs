@@ -336,3 +336,25 @@ fn random_nets_agree_with_all_their_states() {
     assert!(needs_counting > 50, "{needs_counting}");
     assert!(seen.len() >= 3, "{seen:?}");
 }
+
+/// What is robust for every number of copies uses no stale value either.
+#[test]
+fn observational_follows_from_robust() {
+    let ask = |order: &str| {
+        let program = palisade_testkit::program(&format!(
+            "shared f, d; thread w {{ d.store(1, relaxed); f.store(1, release); }}
+             thread r[*] {{ if f.load({order}) == 1 {{ let x = d.load(relaxed); if x == 0 {{ skip; }} }} }}"
+        ));
+        let options = palisade_check::Options::new(
+            palisade_check::Model::C20,
+            palisade_check::Criterion::Observational,
+        );
+        let control = palisade_check::Control {
+            cancel: &std::sync::atomic::AtomicBool::new(false),
+            progress: &|_| {},
+        };
+        crate::check(&program, &options, &control).map(|answer| answer.verdict)
+    };
+    assert_eq!(ask("acquire").ok(), Some(palisade_check::Verdict::Holds));
+    assert_eq!(ask("relaxed").ok(), Some(palisade_check::Verdict::Violated));
+}
