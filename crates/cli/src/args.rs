@@ -5,6 +5,7 @@ use crate::limits::{parse_memory, parse_timeout};
 use clap::builder::Resettable;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
+use palisade::{ClientOf, ClientThreads};
 use palisade_check::{Abstraction, Route};
 use palisade_lang::Language;
 use palisade_memory::{Criterion, Model};
@@ -553,6 +554,38 @@ pub struct ReadingArgs {
     /// Of a Rust file, this function with `#[test]`.
     #[arg(long, value_name = "NAME")]
     pub test: Option<String>,
+
+    /// The edition of a Rust file; 2021 if not given.
+    #[arg(long, value_name = "YEAR", value_parser = ["2015", "2018", "2021", "2024"])]
+    pub edition: Option<String>,
+
+    /// One more argument for the Rust compiler, such as `--rustc-arg=--cfg`; `cargo palisade` gives those of a package.
+    #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
+    pub rustc_arg: Vec<String>,
+
+    /// Of a Rust file, the most general client of this type, such as `SpinLock<T>`: threads that call its safe public functions in any order.
+    #[arg(long, value_name = "TYPE", conflicts_with = "test")]
+    pub client: Option<String>,
+
+    /// How many threads the client has, or `any`.
+    ///
+    /// If not given: two, and where that holds, any number.
+    #[arg(long, value_name = "N", value_parser = parse_client_threads, requires = "client")]
+    pub threads: Option<ClientThreads>,
+
+    /// How many calls each thread of the client makes at most; any number if not given.
+    #[arg(long, value_name = "N", requires = "client")]
+    pub calls: Option<usize>,
+}
+
+fn parse_client_threads(text: &str) -> Result<ClientThreads, String> {
+    match text {
+        "any" | "*" => Ok(ClientThreads::Any),
+        _ => match text.parse() {
+            Ok(count @ 1..=8) => Ok(ClientThreads::These(count)),
+            _ => Err("a number from 1 to 8, or `any`".to_owned()),
+        },
+    }
 }
 
 impl ReadingArgs {
@@ -569,6 +602,13 @@ impl ReadingArgs {
             defines: defines.collect(),
             entry: self.entry.clone(),
             test: self.test.clone(),
+            edition: self.edition.clone(),
+            rustc: self.rustc_arg.clone(),
+            client: self.client.as_ref().map(|ty| ClientOf {
+                ty: ty.clone(),
+                threads: self.threads,
+                calls: self.calls,
+            }),
             ..palisade::Reading::default()
         }
     }
@@ -860,6 +900,8 @@ pub enum Target {
     Dot,
     /// The control-flow graphs, drawn.
     Svg,
+    /// The client that `--client` asks about, in Rust.
+    Client,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]

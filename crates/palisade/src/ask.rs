@@ -170,7 +170,7 @@ pub fn report(
     file: String,
     read: impl FnOnce() -> Result<Input, Failure> + Send + 'static,
     choose: impl FnOnce(Option<&Program>) -> Asked,
-    answer: impl FnOnce(&Program, Asked, &AtomicBool) -> Result<Findings, Failure> + Send + 'static,
+    answer: impl Fn(&Program, Asked, &AtomicBool) -> Result<Findings, Failure> + Send + Sync + 'static,
     limits: Limits,
     cancel: &AtomicBool,
 ) -> (FileReport, Vec<Diagnostic>) {
@@ -199,15 +199,57 @@ pub fn report(
         Ok(Ok(input)) => {
             warnings = input.warnings;
             let asked = choose(Some(&input.program));
-            let program = Arc::new(input.program);
+            let answer = Arc::new(answer);
             let begin = Instant::now();
-            let searched = Arc::clone(&program);
-            let work = move |stop: &AtomicBool| guarded(move || answer(&searched, asked, stop));
-            let result = match within(limits, cancel, work) {
-                Ok(result) => result,
-                Err(reason) => Ok(nothing_found(asked, reason, begin.elapsed())),
+            let search = |program: Program| {
+                let program = Arc::new(program);
+                let searched = Arc::clone(&program);
+                let answer = Arc::clone(&answer);
+                let limits = Limits {
+                    timeout: rest(limits.timeout, begin),
+                    ..limits
+                };
+                let work = move |stop: &AtomicBool| guarded(move || answer(&searched, asked, stop));
+                let result = match within(limits, cancel, work) {
+                    Ok(result) => result,
+                    Err(reason) => Ok(nothing_found(asked, reason, begin.elapsed())),
+                };
+                let program = Arc::try_unwrap(program).unwrap_or_else(|program| (*program).clone());
+                (program, result)
             };
-            let program = Arc::try_unwrap(program).unwrap_or_else(|program| (*program).clone());
+            let (mut program, mut result) = search(input.program);
+            if let (Some(also), Ok(Findings::One(found))) = (input.also, &mut result)
+                && found.verdict == Verdict::Holds
+            {
+                let (more, answer) = search(also);
+                match answer {
+                    Ok(Findings::One(other)) if other.verdict == Verdict::Violated => {
+                        (program, result) = (more, Ok(Findings::One(other)));
+                    }
+                    Ok(Findings::One(other)) => {
+                        found.notes.push(for_any_number(&other.verdict));
+                        found.stats.wall += other.stats.wall;
+                    }
+                    Err(failure) => {
+                        let unknown = Verdict::Unknown(failure.reason());
+                        found.notes.push(for_any_number(&unknown));
+                    }
+                    Ok(_) => {}
+                }
+            }
+            if let (Some(_), Ok(Findings::One(found))) = (&input.client, &mut result)
+                && matches!(found.verdict, Verdict::Unknown(_))
+            {
+                found.notes.push(
+                    "`--calls 2` asks about clients that make at most two calls in each thread"
+                        .to_owned(),
+                );
+            }
+            if let Ok(findings) = &mut result {
+                findings.each_notes(|notes| {
+                    notes.splice(0..0, input.notes.iter().cloned());
+                });
+            }
             (asked, Some(program), result)
         }
     };
@@ -219,6 +261,19 @@ pub fn report(
         result,
     };
     (report, warnings)
+}
+
+/// What is said where the same was asked for any number of threads.
+fn for_any_number(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Holds => {
+            "the same holds for any number of threads, but for deadlock and for what comes after their end".to_owned()
+        }
+        Verdict::Unknown(reason) => {
+            format!("for any number of threads it is not known: {reason}; `--threads N` asks for more than two")
+        }
+        Verdict::Violated => unreachable!("a violation is an answer of its own"),
+    }
 }
 
 /// Does something for one FILE. A bug of ours must not cost the answers about the others.

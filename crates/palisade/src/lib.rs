@@ -55,6 +55,6 @@ pub use palisade_memory::{
 };
 pub use program::{Invalid, NotAProgram, Problem, Program, Refused};
 pub use question::{Asked, Wanted, criteria, models, states_something};
-pub use read::{Input, Reading, file_text, included_text, read, text_of};
+pub use read::{ClientOf, ClientThreads, Input, Reading, file_text, included_text, read, text_of};
 pub use shown::{Shows, problem, run_page, shown, shown_report, told};
 pub use simple::{Answer, Fence, FenceAnswer, FenceVerdict, Options, Stats, Verdict, check, fence};

@@ -13,6 +13,26 @@ use std::path::{Path, PathBuf};
 const MOST_BYTES: usize = 256 << 20;
 const _: () = assert!(MOST_BYTES <= MAX_SOURCE_BYTES);
 
+/// The client of a type of a Rust file: threads that call what the type offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientOf {
+    /// The type, such as `SpinLock<T>`.
+    pub ty: String,
+    /// How many threads it has.
+    pub threads: Option<ClientThreads>,
+    /// How many calls each of them makes at most.
+    pub calls: Option<usize>,
+}
+
+/// How many threads a client has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientThreads {
+    /// This many.
+    These(usize),
+    /// Any number.
+    Any,
+}
+
 /// How a text is read.
 #[derive(Clone, Debug)]
 pub struct Reading {
@@ -28,6 +48,12 @@ pub struct Reading {
     pub entry: Option<String>,
     /// Of a Rust file, this function with `#[test]`.
     pub test: Option<String>,
+    /// The edition of a Rust file.
+    pub edition: Option<String>,
+    /// More arguments for the Rust compiler.
+    pub rustc: Vec<String>,
+    /// Of a Rust file, the client of this type.
+    pub client: Option<ClientOf>,
     /// How a file that the text includes is read: its text, or why there is none.
     pub files: fn(&Path) -> Result<String, String>,
 }
@@ -41,6 +67,9 @@ impl Default for Reading {
             defines: Vec::new(),
             entry: None,
             test: None,
+            edition: None,
+            rustc: Vec::new(),
+            client: None,
             files: included_text,
         }
     }
@@ -53,6 +82,25 @@ pub struct Input {
     pub program: Program,
     /// What looks like a mistake and is none.
     pub warnings: Vec<Diagnostic>,
+    /// What has to be said with every answer about it.
+    pub notes: Vec<String>,
+    /// The same program with any number of threads, where that is a question of its own: asked where the answer is `holds`.
+    pub also: Option<Program>,
+    /// The text of a client that was made for it.
+    pub client: Option<String>,
+}
+
+impl Input {
+    /// A program that nothing else has to be said about.
+    fn plain(program: Program, warnings: Vec<Diagnostic>) -> Input {
+        Input {
+            program,
+            warnings,
+            notes: Vec::new(),
+            also: None,
+            client: None,
+        }
+    }
 }
 
 /// Reads the text of the file of this name as a program, with the files that it includes.
@@ -70,10 +118,7 @@ pub fn read(name: &str, text: String, reading: &Reading) -> Result<Input, Failur
         domain: reading.domain,
     };
     match palisade_lang::parse(&source, &options) {
-        Ok(parsed) => Ok(Input {
-            program: parsed.program,
-            warnings: parsed.warnings,
-        }),
+        Ok(parsed) => Ok(Input::plain(parsed.program, parsed.warnings)),
         Err(diagnostics) => Err(Failure::Text(source, diagnostics)),
     }
 }
@@ -99,10 +144,7 @@ fn read_c(name: &str, text: &str, reading: &Reading) -> Result<Input, Failure> {
         limits: usual.limits,
     };
     match palisade_c::parse(name, text, &options) {
-        Ok(parsed) => Ok(Input {
-            program: parsed.program,
-            warnings: parsed.warnings,
-        }),
+        Ok(parsed) => Ok(Input::plain(parsed.program, parsed.warnings)),
         Err((source, diagnostics)) => Err(Failure::Text(source, diagnostics)),
     }
 }
@@ -122,14 +164,33 @@ fn read_rust(source: Source, reading: &Reading) -> Result<Input, Failure> {
         let why = "Rust is read by the compiler, which needs a file: this text is not, or not yet, the text of one";
         return Err(Failure::Message(why.to_owned()));
     }
+    let client = reading.client.as_ref();
+    let client = client.map(|client| palisade_rust::client::Client {
+        ty: client.ty.clone(),
+        threads: client.threads.map(|threads| match threads {
+            ClientThreads::These(count) => palisade_rust::client::Threads::These(count),
+            ClientThreads::Any => palisade_rust::client::Threads::Any,
+        }),
+        calls: client.calls,
+    });
+    let usual = palisade_rust::compile::Compiler::default();
+    let compiler = palisade_rust::compile::Compiler {
+        edition: reading.edition.clone().unwrap_or(usual.edition),
+        arguments: reading.rustc.clone(),
+        ..usual
+    };
     let options = palisade_rust::Options {
+        compiler,
         test: reading.test.clone(),
-        ..palisade_rust::Options::default()
+        client,
     };
     match palisade_rust::load(&path, &source, &options) {
         Ok(loaded) => Ok(Input {
             program: palisade_rust::together(loaded.programs),
             warnings: loaded.warnings,
+            notes: loaded.notes,
+            also: loaded.also,
+            client: loaded.client,
         }),
         Err(not) => Err(Failure::Text(not.source, not.diagnostics)),
     }

@@ -73,6 +73,8 @@ pub struct Index {
     pub tests: Vec<String>,
     /// Files that belong to the crate, with their texts.
     pub files: Vec<(PathBuf, Rc<str>)>,
+    /// The module that each of the files is.
+    pub modules: Vec<String>,
     impls_at: FxHashMap<(Rc<str>, u32, u32), usize>,
 }
 
@@ -157,11 +159,13 @@ impl Index {
             unreadable(format!("{}:{}: {e}", at.line, at.column + 1))
         })?;
         self.files.push((path.to_owned(), Rc::from(text)));
+        self.modules.push(module.to_owned());
         let mut reader = Reader {
             index: self,
             file: Rc::from(path.to_string_lossy().as_ref()),
             text,
             module: module.to_owned(),
+            owner: None,
             modules: Vec::new(),
             trouble: Vec::new(),
         };
@@ -234,6 +238,8 @@ struct Reader<'a> {
     text: &'a str,
     /// The path of the module or function that is being read.
     module: String,
+    /// The path of the type whose own functions are being read: what is defined inside them is called by it.
+    owner: Option<String>,
     /// Modules in files of their own, with the path that an attribute gives.
     modules: Vec<(String, Option<String>)>,
     /// What cannot be read.
@@ -423,10 +429,16 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             module: self.module.clone(),
         };
         let number = self.index.impls.len();
+        let owner = match (&found.trait_, &found.self_ty) {
+            (None, Ty::Adt(name, _)) => Some(self.path_to(name)),
+            _ => None,
+        };
         self.add_impl(start, found);
+        let before = std::mem::replace(&mut self.owner, owner);
         self.inside(&format!("<impl {number}>"), |r| {
             syn::visit::visit_item_impl(r, item);
         });
+        self.owner = before;
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
@@ -435,6 +447,12 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.index
             .generics
             .insert(path, generics_of(&item.sig.generics));
+        if let Some(owner) = self.owner.clone() {
+            let before = std::mem::replace(&mut self.module, owner);
+            self.inside(&name, |r| syn::visit::visit_impl_item_fn(r, item));
+            self.module = before;
+            return;
+        }
         self.inside(&name, |r| syn::visit::visit_impl_item_fn(r, item));
     }
 

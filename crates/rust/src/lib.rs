@@ -4,6 +4,7 @@
 //! the root, computing what is known and making an instruction of everything that only a run can know, and [`program`] gives the result
 //! the user's names and places. The standard library is a small crate of models (`models`), executed like the user's code.
 
+pub mod client;
 pub mod compile;
 pub mod index;
 pub mod mir;
@@ -27,6 +28,8 @@ pub struct Options {
     pub compiler: Compiler,
     /// Only this test; all functions with `#[test]` otherwise.
     pub test: Option<String>,
+    /// The client of a type instead of what the file begins with.
+    pub client: Option<client::Client>,
 }
 
 /// Why a file could not be read.
@@ -45,10 +48,19 @@ pub struct Loaded {
     pub programs: Vec<(String, Program)>,
     /// What should be said all the same.
     pub warnings: Vec<Diagnostic>,
+    /// What has to be said with every answer.
+    pub notes: Vec<String>,
+    /// The same with any number of threads, where that is a question of its own.
+    pub also: Option<Program>,
+    /// The text of the client, if one was made.
+    pub client: Option<String>,
 }
 
 /// Reads the Rust file `path`, whose text is `source`.
 pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, NotLoaded> {
+    if let Some(client) = &options.client {
+        return client::load(path, source, options, client);
+    }
     let mut programs = Vec::new();
     let places = |whole: &Source, names: &[String], name: &str, execution: &Execution<'_>| {
         let places = Places::new(whole, names);
@@ -65,6 +77,9 @@ pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, N
     Ok(Loaded {
         programs,
         warnings: Vec::new(),
+        notes: Vec::new(),
+        also: None,
+        client: None,
     })
 }
 
@@ -106,20 +121,7 @@ fn each_root(
         let message = format!("{}: {}", e.file.display(), e.message);
         not(vec![Diagnostic::error(Span::default(), message)])
     })?;
-    let others = index
-        .files
-        .iter()
-        .filter(|(file, _)| file != path && !models::is_model(file));
-    let others: Vec<(String, String)> = others
-        .map(|(file, text)| (file.to_string_lossy().into_owned(), text.to_string()))
-        .collect();
-    let names: Vec<String> = std::iter::once(path.to_string_lossy().into_owned())
-        .chain(others.iter().map(|(name, _)| name.clone()))
-        .collect();
-    let whole = match others.is_empty() {
-        true => source.clone(),
-        false => Source::of_files(source.name(), text, others, []),
-    };
+    let (whole, names) = whole_source(path, source, &index, &|_| None);
     for (name, body) in roots(&index, options, test).map_err(not)? {
         match run::build::execute(&index, body) {
             Ok(execution) => visit(&whole, &names, &name, &execution),
@@ -137,7 +139,35 @@ fn each_root(
     Ok(())
 }
 
-fn has_main(text: &str) -> bool {
+/// The text with all files that belong to it, and how the compiler calls each. `shown` gives a file another name for people.
+fn whole_source(
+    path: &Path,
+    source: &Source,
+    index: &Index,
+    shown: &dyn Fn(&Path) -> Option<String>,
+) -> (Source, Vec<String>) {
+    let own = path.to_string_lossy().into_owned();
+    let mut names = vec![own];
+    let mut others = Vec::new();
+    for (file, text) in &index.files {
+        if file == path || models::is_model(file) {
+            continue;
+        }
+        let name = file.to_string_lossy().into_owned();
+        others.push((
+            shown(file).unwrap_or_else(|| name.clone()),
+            text.to_string(),
+        ));
+        names.push(name);
+    }
+    let whole = match others.is_empty() {
+        true => source.clone(),
+        false => Source::of_files(source.name(), source.text(), others, []),
+    };
+    (whole, names)
+}
+
+pub(crate) fn has_main(text: &str) -> bool {
     syn::parse_file(text).is_ok_and(|file| {
         file.items.iter().any(|item| {
             matches!(item, syn::Item::Fn(f)

@@ -42,6 +42,10 @@ pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
     if let Some(complaint) = pairs::route_complaint(args.search.route, model, named) {
         return output.complain(&complaint);
     }
+    let reading = &args.input.reading;
+    if args.certificate.is_some() && reading.client.is_some() && reading.threads.is_none() {
+        return output.complain("`--certificate` is about one program: say `--threads N` for how many threads the client has");
+    }
     if args.certificate.is_some() && (all_models || all_criteria) {
         return output.complain("`--certificate` is about one model and one criterion");
     }

@@ -54,6 +54,10 @@ fn printed(args: &ExportArgs) -> Result<(Input, String), Failure> {
     let input = input::read(&args.file, &args.reading)?;
     let file = input::display_name(&args.file);
     let text = match args.instrumented {
+        _ if args.to == Target::Client => {
+            let none = || "there is no client without `--client TYPE`".to_owned();
+            input.client.clone().ok_or_else(none)
+        }
         true => {
             let program = instrumented(args, &input.program).map_err(Failure::Message)?;
             print(&program, args.to, &file)
@@ -104,5 +108,6 @@ fn print(program: &Program, target: Target, file: &str) -> Result<String, String
         Target::Promela => print::to_promela(program, &PromelaOptions::default()),
         Target::Dot => Ok(print::to_dot(program)),
         Target::Svg => Ok(picture::flow(program, file).svg()),
+        Target::Client => Err("a client is printed as it is".to_owned()),
     }
 }

@@ -37,7 +37,10 @@ pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
             }
         };
         let file = input::display_name(&path);
-        let result = read.and_then(|Input { program, warnings }| {
+        let result = read.and_then(|input| {
+            let Input {
+                program, warnings, ..
+            } = input;
             let look = output.error_look();
             output.remark(&text::warnings(&program.source, &warnings, look));
             let line = ProgressLine::new(&file);

@@ -669,6 +669,15 @@ impl Cursor<'_> {
         self.rest = before;
         let mut path = self.path()?;
         self.make_absolute(&mut path);
+        // A function as a pointer: `<T as Default>::default as fn() -> T (…)`.
+        if self.eat(" as ") {
+            let function = Operand::Const(Constant::Path(Rc::new(path)));
+            let ty = self.ty()?;
+            self.spaces();
+            self.expect("(")?;
+            let kind = self.until_closing('(', ')')?;
+            return Ok(Rvalue::Cast(function, ty, Rc::from(kind)));
+        }
         let (names, operands) = self.fields()?;
         Ok(Rvalue::Aggregate(Rc::new(path), names, operands))
     }

@@ -43,6 +43,7 @@ fn same_crate(first: &str) -> Option<&'static str> {
         "std" | "core" | "alloc" | "loom" | "shuttle" => Some("std"),
         // A module of the models: its functions have names that the standard library could have.
         "atomic_wait" => Some("std::atomic_wait"),
+        "crossbeam_utils" => Some("std::crossbeam_utils"),
         _ => None,
     }
 }
@@ -179,7 +180,11 @@ impl<'a> Cursor<'a> {
             None => (path, None),
         };
         match (same_crate(first), rest) {
-            (Some(name), Some(rest)) => format!("{name}::{rest}"),
+            // Newer compilers name the errors of `mpsc` after the module that they share.
+            (Some(name), Some(rest)) => match rest.strip_prefix("sync::mpmc::") {
+                Some(shared) => format!("{name}::sync::mpsc::{shared}"),
+                None => format!("{name}::{rest}"),
+            },
             _ if path.starts_with(self.prefix) => path.to_owned(),
             _ => format!("{}{path}", self.prefix),
         }

@@ -622,6 +622,14 @@ pub mod vec {
             }
         }
     }
+    impl<T> crate::iter::FromIterator<T> for crate::boxed::Box<[T]> {
+        fn from_iter<I: crate::iter::Iterator<Item = T>>(iter: I) -> Self {
+            <Vec<T> as crate::iter::FromIterator<T>>::from_iter(iter).into_boxed_slice()
+        }
+    }
+    impl<T> From<Vec<T>> for crate::boxed::Box<[T]> {
+        fn from(values: Vec<T>) -> Self { values.into_boxed_slice() }
+    }
     pub struct IntoIter<T> { p: *mut T, at: usize, end: usize }
     impl<T> crate::iter::IntoIterator for Vec<T> {
         type Item = T;

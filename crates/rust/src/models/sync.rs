@@ -650,6 +650,27 @@ pub mod sync {
     }
 }
 
+/// What of crossbeam-utils lock-free code uses.
+pub mod crossbeam_utils {
+    pub struct CachePadded<T> { value: T }
+    impl<T> CachePadded<T> {
+        pub const fn new(value: T) -> Self { CachePadded { value } }
+        pub fn into_inner(self) -> T { self.value }
+    }
+    impl<T> std::ops::Deref for CachePadded<T> { type Target = T; fn deref(&self) -> &T { &self.value } }
+    impl<T> std::ops::DerefMut for CachePadded<T> { fn deref_mut(&mut self) -> &mut T { &mut self.value } }
+    impl<T> From<T> for CachePadded<T> { fn from(value: T) -> Self { CachePadded { value } } }
+    /// Waiting a little is nothing here; when it has gone on for long enough is open.
+    pub struct Backoff { unused: usize }
+    impl Backoff {
+        pub fn new() -> Self { Backoff { unused: 0 } }
+        pub fn reset(&self) {}
+        pub fn spin(&self) {}
+        pub fn snooze(&self) {}
+        pub fn is_completed(&self) -> bool { crate::palisade::choose() }
+    }
+}
+
 /// The futex of the crate atomic-wait: a wait returns at once where the value is another, for a wake, or at any time without a reason.
 pub mod atomic_wait {
     use crate::palisade;

@@ -546,9 +546,17 @@ impl Machine<'_> {
     fn path_value(&mut self, path: &Rc<FnPath>, generic: &Rc<Substitution>) -> Run<Val> {
         let path = Rc::new(self.substitute_path(path, generic));
         let plain = path.plain();
-        // `<impl u32>::MAX`
+        // `<impl u32>::MAX`, or `std::u32::MAX` as it was written once.
+        let module = match path.segments.as_slice() {
+            [(front, _), (module, args), _] if &**front == "std" && args.is_empty() => {
+                crate::mir::parse_type_text(module, "").ok()
+            }
+            _ => None,
+        };
         if let [.., (_, args), (name, _)] = path.segments.as_slice()
-            && let [Ty::Int(int)] = args.as_slice()
+            && let [Ty::Int(int)] = module
+                .as_ref()
+                .map_or(args.as_slice(), std::slice::from_ref)
             && matches!(&**name, "MAX" | "MIN" | "BITS")
             && int.bits <= 64
         {

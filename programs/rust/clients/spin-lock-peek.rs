@@ -1,0 +1,67 @@
+// A lock with a function that gives the value away without taking the lock: safe to call, and wrong.
+// client Lock<T>: violated
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering::*};
+
+pub struct Lock<T> {
+    held: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+pub struct Guard<'a, T> {
+    lock: &'a Lock<T>,
+}
+
+impl<T> Lock<T> {
+    pub const fn new(value: T) -> Self {
+        Lock { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    pub fn lock(&self) -> Guard<'_, T> {
+        while self.held.swap(true, Acquire) {
+            std::hint::spin_loop();
+        }
+        Guard { lock: self }
+    }
+
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        match self.held.compare_exchange(false, true, Acquire, Relaxed) {
+            Ok(_) => Some(Guard { lock: self }),
+            Err(_) => None,
+        }
+    }
+
+    pub fn peek(&self) -> &T {
+        unsafe { &*self.value.get() }
+    }
+
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        self.lock.held.store(false, Release);
+    }
+}
