@@ -62,6 +62,15 @@
 //! * for each place where there are copies: the number of the thread in the text, the control point, all registers, for `robust` the role (TSO) or
 //!   V_SC, V and V_RMW (RA), and how many copies there are, at most in an ideal (0: any number) and at least in a minimal state.
 //!
+//! With the proof `load-buffers` (`safe` under TSO), the numbers are
+//!
+//! * 0 for a node (what there is but for buffers), 1 for a minimal configuration;
+//! * for each thread that is there once its control point and all its registers, and for each location its value;
+//! * 0, or where a copy is inside `atomic` the number of its thread in the text plus 1, its control point and all its registers;
+//! * for each thread that is there once its messages, as above;
+//! * for each place where there may be copies, or for each copy: the number of the thread in the text, the control point, all registers, and the messages. Registers that
+//!   are set before they are read again are 0 here.
+//!
 //! Sets that memory cannot hold are sorted and merged on disk ([`Sorter`]).
 
 mod file;

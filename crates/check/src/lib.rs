@@ -13,6 +13,7 @@ mod harm;
 mod live;
 pub mod orders;
 mod persistent;
+mod projection;
 mod ra;
 mod reach;
 pub mod run;
@@ -34,7 +35,7 @@ pub use palisade_explore::{Disk, threads};
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};
 pub use persistent::instrument::instrument_persistence;
-pub use reach::{WithCopies, with_any_number_of_copies};
+pub use reach::{WithCopies, load_buffer_copies, with_any_number_of_copies};
 pub use tso::instrument::{Attack, attacks, instrument};
 pub use verdict::{Abstraction, Answer, Harm, Level, Options, Reductions, Route, Stats, Verdict};
 

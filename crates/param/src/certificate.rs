@@ -8,7 +8,10 @@ use web_time::Instant;
 
 use palisade_certificate::{Claim, Locations, Proof as Kind};
 use palisade_check::counted::{Asked, Count, MANY, System, with_system};
-use palisade_check::{Control, Criterion, Model, NoCertificate, Options, Reductions, Refusal};
+use palisade_check::{
+    Control, Criterion, Model, NoCertificate, Options, Reductions, Refusal, WithCopies,
+    load_buffer_copies,
+};
 use palisade_lang::Program;
 
 use crate::{FIRST_BUDGET, Limits, PRUNING_CAP, Proof, Proved, Searches};
@@ -21,6 +24,7 @@ pub const CERTIFIED: &[(Model, Criterion)] = &[
     (Model::Tso, Criterion::Trf),
     (Model::Tso, Criterion::Persistent),
     (Model::Tso, Criterion::Robust),
+    (Model::Tso, Criterion::Safe),
     (Model::Ra, Criterion::Robust),
 ];
 
@@ -43,11 +47,9 @@ pub fn certificate(
     };
     if !CERTIFIED.contains(&(options.model, options.criterion)) {
         let (criterion, model) = (options.criterion.name(), options.model.name());
-        // What is safe under a weak model, for every number, is so because it is robust.
+        // Otherwise, what is safe under a weak model, for every number, is so because it is robust.
         let instead = match options.criterion {
-            Criterion::Safe => format!(
-                "; the answer rests on `--criterion robust --model {model}` and `--criterion safe --model sc`, which have one each"
-            ),
+            Criterion::Safe => rests_on_others(options.model),
             _ => String::new(),
         };
         return Err(refused(format!(
@@ -60,6 +62,9 @@ pub fn certificate(
         ..options.clone()
     };
     let start = Instant::now();
+    if (options.model, options.criterion) == (Model::Tso, Criterion::Safe) {
+        return with_load_buffers(program, &options, control, take);
+    }
     // A system may have to be built again: only what the last one says counts.
     let mut sets = Vec::new();
     let asked = with_system(program, &options, &mut |system| {
@@ -80,11 +85,7 @@ pub fn certificate(
         let proof = match proved {
             Proved::Holds(Some(proof)) => proof,
             Proved::Stopped(why) => return Err(NoCertificate::Unfinished(why)),
-            _ => {
-                return Err(NoCertificate::Unfinished(
-                    "a violation was found; please report this, with the program".to_owned(),
-                ));
-            }
+            _ => return Err(violated()),
         };
         sets = written(searches.steps.system, &proof);
         Ok(())
@@ -109,6 +110,68 @@ pub fn certificate(
         proof: Kind::Basis,
         ..Claim::new(options.model, options.criterion)
     })
+}
+
+/// What the answer may rest on where `safe` has no certificate of its own.
+fn rests_on_others(model: Model) -> String {
+    let model = model.name();
+    format!(
+        "; where the program is robust, the answer rests on `--criterion robust --model {model}` and `--criterion safe --model sc`, which have one each"
+    )
+}
+
+/// `safe` under TSO: nodes and minimal configurations with load buffers, whether the program is robust or not.
+fn with_load_buffers(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    take: &mut dyn FnMut(&[i64]) -> io::Result<()>,
+) -> Result<Claim, NoCertificate> {
+    let options = Options {
+        // What checks them forgets the same registers.
+        reductions: Reductions {
+            dead_registers: true,
+            ..Reductions::NONE
+        },
+        ..options.clone()
+    };
+    let mut limits = Limits {
+        start: Instant::now(),
+        timeout: options.timeout,
+        memory: options.memory_limit(),
+        control,
+        peak: 0,
+    };
+    let (end, states) = load_buffer_copies(program, &options, &mut |states, bytes| {
+        limits.stop(states, bytes)
+    });
+    match end {
+        WithCopies::Safe(_) => {}
+        WithCopies::Unsafe(_) => return Err(violated()),
+        WithCopies::Stopped(why) => {
+            let why = why + &rests_on_others(Model::Tso);
+            return Err(NoCertificate::Unfinished(why));
+        }
+        WithCopies::OnlyInstances(why) => {
+            return Err(NoCertificate::Refused(Refusal {
+                message: why,
+                span: None,
+            }));
+        }
+    }
+    for state in states {
+        take(&state).map_err(NoCertificate::Failed)?;
+    }
+    Ok(Claim {
+        proof: Kind::LoadBuffers,
+        ..Claim::new(Model::Tso, Criterion::Safe)
+    })
+}
+
+fn violated() -> NoCertificate {
+    NoCertificate::Unfinished(
+        "a violation was found; please report this, with the program".to_owned(),
+    )
 }
 
 /// All sets of a proof as numbers.

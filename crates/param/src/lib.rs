@@ -70,7 +70,7 @@ pub fn check(
     if let Some(unbounded) = palisade_lang::finite::unbounded(program) {
         return Err(Refusal {
             message: format!(
-                "{} `{}` may hold any number, and with any number of threads only finite data can be decided: declare a domain, such as `domain 4;`",
+                "{} `{}` may hold any number, and with any number of threads only finite data can be decided: give a domain (`--domain 4`, or `domain 4;` in the program)",
                 if unbounded.shared {
                     "the shared location"
                 } else {

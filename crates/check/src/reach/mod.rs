@@ -26,7 +26,7 @@ pub(crate) use bounded::most_pending_stores;
 pub(crate) use buffers::{Beyond, Buffer, BufferView, Buffers};
 use dual::Dual;
 pub(crate) use dual::load_buffer_states;
-pub use dual::{WithCopies, with_any_number_of_copies};
+pub use dual::{WithCopies, load_buffer_copies, with_any_number_of_copies};
 use exact::Exact;
 use lazy::Lazy;
 pub(crate) use walk::{FLUSH, TsoSpace};

@@ -15,16 +15,21 @@
 //! * where something is forbidden in a node, its configuration with empty buffers is above a minimal one;
 //! * every configuration of a node from which a step leads above a minimal one is above a minimal one.
 
+mod copies;
+
 use super::live::Live;
 use super::patterns::forbidden;
-use super::{Rejected, invalid, states};
+use super::states::{self, Taken};
+use super::{Rejected, invalid};
 use palisade_certificate::{Reader, decode};
 use palisade_lang::Value;
 use palisade_memory::sc::State;
 use palisade_memory::thread::{Outcome, Request};
-use palisade_memory::{Machine, Sc};
+use palisade_memory::{Code, Local, Machine, Sc};
 use std::collections::{BTreeSet, HashMap};
 use std::io::BufRead;
+
+pub use copies::LaggingCopies;
 
 /// A location, a value, and whether the thread itself stored it.
 type Message = (usize, Value, bool);
@@ -53,7 +58,7 @@ struct Node {
 }
 
 /// What a step does with the buffer of its thread.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     Nothing,
     NeedsEmpty,
@@ -99,32 +104,17 @@ impl<'p, 'l> Lagging<'p, 'l> {
     /// A node or a minimal configuration.
     fn take(&mut self, numbers: &[i64]) -> Option<()> {
         let (&kind, numbers) = numbers.split_first()?;
-        let (state, mut rest) = states::take(self.machine.code(), numbers, None)?;
+        let (state, rest) = states::take(self.machine.code(), numbers, None)?;
         let key = &numbers[..numbers.len() - rest.len()];
         let mut canonical = key.to_vec();
         self.live.forget_others(&mut canonical);
         if canonical != key {
             return None;
         }
-        let mut next = || {
-            let (&number, behind) = rest.split_first()?;
-            rest = behind;
-            Some(number)
-        };
-        let mut words = Vec::new();
-        for _ in 0..state.locals.len() {
-            let mut word = Word::new();
-            for _ in 0..next()? {
-                let location = usize::try_from(next()?).ok()?;
-                let (value, own) = (next()?, next()?);
-                if location >= state.memory.len() || !(0..=1).contains(&own) {
-                    return None;
-                }
-                word.push((location, value, own == 1));
-            }
-            words.push(word);
-        }
-        if !rest.is_empty() {
+        let mut rest = Taken(rest);
+        let words = (0..state.locals.len()).map(|_| take_word(&mut rest, state.memory.len()));
+        let words = words.collect::<Option<Vec<Word>>>()?;
+        if !rest.0.is_empty() {
             return None;
         }
         let count = self.nodes.len();
@@ -226,24 +216,11 @@ impl<'p, 'l> Lagging<'p, 'l> {
     fn holds_enough(&self, from: usize, to: usize, mover: usize, used: Use) -> bool {
         let threads = self.nodes[from].state.locals.len();
         (0..threads).all(|thread| {
-            let behind = self.holds(to, thread);
-            let before = self.holds(from, thread).iter();
-            let mut kept: Vec<Message> = before.copied().collect();
-            if thread == mover {
-                match used {
-                    Use::Nothing => {}
-                    Use::NeedsEmpty => kept.clear(),
-                    // It was the newest own message, or there is no own one of the location.
-                    Use::Reads(location, value) => {
-                        kept.retain(|m| m.0 != location || !m.2 || m.1 == value);
-                    }
-                    Use::Stores(location, value) => {
-                        kept.retain(|m| m.0 != location);
-                        kept.push((location, value, true));
-                    }
-                }
+            let (before, behind) = (self.holds(from, thread), self.holds(to, thread));
+            match thread == mover {
+                true => kept(before, used).is_subset(behind),
+                false => before.is_subset(behind),
             }
-            kept.iter().all(|message| behind.contains(message))
         })
     }
 
@@ -255,96 +232,14 @@ impl<'p, 'l> Lagging<'p, 'l> {
         thread: usize,
         errs: &mut bool,
     ) -> Vec<(Use, State)> {
-        let code = self.machine.code();
-        let local = &state.locals[thread];
-        let inside = code.in_block(thread, local);
-        let mut steps = Vec::new();
-        for (_, transition) in code.next(thread, local) {
-            let go = |set, memory: Vec<Value>| {
-                let mut locals = state.locals.clone();
-                locals[thread] = code.after(thread, local, transition, set);
-                State { locals, memory }
-            };
-            let with = |location: usize, value| {
-                let mut memory = state.memory.clone();
-                memory[location] = value;
-                memory
-            };
-            let request = match code.request(thread, local, transition) {
-                Ok(request) => request,
-                Err(_) => {
-                    *errs = true;
-                    continue;
-                }
-            };
-            match request {
-                Request::Blocked => {}
-                Request::Local(local) => {
-                    let mut after = state.clone();
-                    after.locals[thread] = local;
-                    steps.push((Use::Nothing, after));
-                }
-                Request::Load {
-                    location,
-                    register,
-                    condition,
-                } => {
-                    let location = location.index();
-                    let values: BTreeSet<Value> = match inside {
-                        true => [state.memory[location]].into(),
-                        false => (self.holds(node, thread).iter())
-                            .filter(|m| m.0 == location)
-                            .map(|m| m.1)
-                            .collect(),
-                    };
-                    for value in values {
-                        if condition.is_some_and(|(relation, to)| !relation.holds(value, to)) {
-                            continue;
-                        }
-                        let used = match inside {
-                            true => Use::NeedsEmpty,
-                            false => Use::Reads(location, value),
-                        };
-                        let set = register.map(|register| (register, value));
-                        steps.push((used, go(set, state.memory.clone())));
-                    }
-                }
-                Request::Store {
-                    location,
-                    value,
-                    seqcst,
-                } => {
-                    // Between a `seqcst` store and the moment at which it reaches memory its thread does nothing.
-                    let used = match inside || seqcst {
-                        true => Use::NeedsEmpty,
-                        false => Use::Stores(location.index(), value),
-                    };
-                    steps.push((used, go(None, with(location.index(), value))));
-                }
-                Request::Rmw {
-                    location,
-                    register,
-                    action,
-                } => {
-                    let old = state.memory[location.index()];
-                    let set = register.map(|register| (register, old));
-                    let memory = match code.outcome(action, old) {
-                        Outcome::Waits => continue,
-                        Outcome::Fails(_) => {
-                            *errs = true;
-                            continue;
-                        }
-                        Outcome::Loads => state.memory.clone(),
-                        Outcome::Writes(new) => with(location.index(), new),
-                    };
-                    steps.push((Use::NeedsEmpty, go(set, memory)));
-                }
-                Request::Fence | Request::AtomicBegin | Request::AtomicEnd => {
-                    steps.push((Use::NeedsEmpty, go(None, state.memory.clone())));
-                }
-            }
-        }
-        steps
+        let held = self.holds(node, thread);
+        let moves = moves(self.machine.code(), thread, state, held, errs);
+        let after = |(used, local, memory)| {
+            let mut locals = state.locals.clone();
+            locals[thread] = local;
+            (used, State { locals, memory })
+        };
+        moves.into_iter().map(after).collect()
     }
 
     /// From where a step leads above a minimal configuration of a node, there is a minimal one below.
@@ -392,6 +287,129 @@ impl<'p, 'l> Lagging<'p, 'l> {
         }
         Ok(())
     }
+}
+
+/// What a buffer that may have held these messages may hold behind a step of its thread.
+fn kept(held: &BTreeSet<Message>, used: Use) -> BTreeSet<Message> {
+    let mut kept = held.clone();
+    match used {
+        Use::Nothing => {}
+        Use::NeedsEmpty => kept.clear(),
+        // It was the newest own message, or there is no own one of the location.
+        Use::Reads(location, value) => {
+            kept.retain(|m| m.0 != location || !m.2 || m.1 == value);
+        }
+        Use::Stores(location, value) => {
+            kept.retain(|m| m.0 != location);
+            kept.insert((location, value, true));
+        }
+    }
+    kept
+}
+
+/// The steps of a thread, as far as its buffer may hold what they need: what they do with it, and the thread and memory behind them. Whether one of them is an
+/// error.
+fn moves(
+    code: &Code<'_>,
+    thread: usize,
+    state: &State,
+    held: &BTreeSet<Message>,
+    errs: &mut bool,
+) -> Vec<(Use, Local, Vec<Value>)> {
+    let local = &state.locals[thread];
+    let inside = code.in_block(thread, local);
+    let mut found = Vec::new();
+    for (_, transition) in code.next(thread, local) {
+        let go = |set| code.after(thread, local, transition, set);
+        let with = |location: usize, value| {
+            let mut memory = state.memory.clone();
+            memory[location] = value;
+            memory
+        };
+        let request = match code.request(thread, local, transition) {
+            Ok(request) => request,
+            Err(_) => {
+                *errs = true;
+                continue;
+            }
+        };
+        match request {
+            Request::Blocked => {}
+            Request::Local(after) => found.push((Use::Nothing, after, state.memory.clone())),
+            Request::Load {
+                location,
+                register,
+                condition,
+            } => {
+                let location = location.index();
+                let values: BTreeSet<Value> = match inside {
+                    true => [state.memory[location]].into(),
+                    false => (held.iter().filter(|m| m.0 == location))
+                        .map(|m| m.1)
+                        .collect(),
+                };
+                for value in values {
+                    if condition.is_some_and(|(relation, to)| !relation.holds(value, to)) {
+                        continue;
+                    }
+                    let used = match inside {
+                        true => Use::NeedsEmpty,
+                        false => Use::Reads(location, value),
+                    };
+                    let set = register.map(|register| (register, value));
+                    found.push((used, go(set), state.memory.clone()));
+                }
+            }
+            Request::Store {
+                location,
+                value,
+                seqcst,
+            } => {
+                // Between a `seqcst` store and the moment at which it reaches memory its thread does nothing.
+                let used = match inside || seqcst {
+                    true => Use::NeedsEmpty,
+                    false => Use::Stores(location.index(), value),
+                };
+                found.push((used, go(None), with(location.index(), value)));
+            }
+            Request::Rmw {
+                location,
+                register,
+                action,
+            } => {
+                let old = state.memory[location.index()];
+                let set = register.map(|register| (register, old));
+                let memory = match code.outcome(action, old) {
+                    Outcome::Waits => continue,
+                    Outcome::Fails(_) => {
+                        *errs = true;
+                        continue;
+                    }
+                    Outcome::Loads => state.memory.clone(),
+                    Outcome::Writes(new) => with(location.index(), new),
+                };
+                found.push((Use::NeedsEmpty, go(set), memory));
+            }
+            Request::Fence | Request::AtomicBegin | Request::AtomicEnd => {
+                found.push((Use::NeedsEmpty, go(None), state.memory.clone()));
+            }
+        }
+    }
+    found
+}
+
+/// Takes a buffer off the front of some numbers: how many messages, and these.
+fn take_word(rest: &mut Taken<'_>, locations: usize) -> Option<Word> {
+    let mut word = Word::new();
+    for _ in 0..rest.next()? {
+        let location = usize::try_from(rest.next()?).ok()?;
+        let (value, own) = (rest.next()?, rest.next()?);
+        if location >= locations || !(0..=1).contains(&own) {
+            return None;
+        }
+        word.push((location, value, own == 1));
+    }
+    Some(word)
 }
 
 /// Whether a word, without some of its oldest messages, has the same own messages as another one and at least its plain ones, in the same places.

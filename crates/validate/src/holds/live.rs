@@ -4,8 +4,8 @@
 //! safe and a `never` reads it. States that differ in other registers only can make the same steps, to states that again differ in such registers only, and
 //! one violates if the other does.
 
-use super::copies::for_each_atom;
-use palisade_lang::StateAtom;
+use super::choices::for_each_atom;
+use palisade_lang::{PointId, StateAtom};
 use palisade_memory::Code;
 use palisade_memory::waiting::live_registers;
 
@@ -42,10 +42,19 @@ impl Live {
             let (registers, behind) = behind.split_at_mut(points.first().map_or(0, Vec::len));
             rest = behind;
             if let Ok(point) = usize::try_from(point[0]) {
-                for (register, live) in registers.iter_mut().zip(&points[point]) {
-                    *register *= i64::from(*live);
-                }
+                keep(&points[point], registers);
             }
         }
+    }
+
+    /// The same for the registers of one running thread.
+    pub fn forget(&self, thread: usize, point: PointId, registers: &mut [i64]) {
+        keep(&self.0[thread][point.index()], registers);
+    }
+}
+
+fn keep(live: &[bool], registers: &mut [i64]) {
+    for (register, live) in registers.iter_mut().zip(live) {
+        *register *= i64::from(*live);
     }
 }

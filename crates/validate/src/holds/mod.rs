@@ -7,6 +7,7 @@
 
 mod attacks;
 mod buffers;
+mod choices;
 mod copies;
 mod helpers;
 mod lagging;
@@ -257,8 +258,9 @@ fn judge_copies<R: BufRead>(
     reader: Reader<R>,
 ) -> Result<u64, Rejected> {
     let (model, criterion) = (asked.model, asked.criterion);
-    let known = proof == Proof::Basis
-        && matches!(
+    let known = match proof {
+        Proof::LoadBuffers => (model, criterion) == (Model::Tso, Criterion::Safe),
+        Proof::Basis => matches!(
             (model, criterion),
             (Model::Sc, Criterion::Safe)
                 | (Model::Ra, Criterion::Robust)
@@ -267,7 +269,9 @@ fn judge_copies<R: BufRead>(
                     Model::Tso,
                     Criterion::Trf | Criterion::Persistent | Criterion::Robust
                 )
-        );
+        ),
+        _ => false,
+    };
     if !known {
         return Err(Rejected::Unusable(format!(
             "certificates for `{}` under `{}` and any number of threads are not known here",
@@ -275,7 +279,7 @@ fn judge_copies<R: BufRead>(
             model.name()
         )));
     }
-    if criterion == Criterion::Safe && copies::not_upward_closed(program) {
+    if criterion == Criterion::Safe && choices::not_upward_closed(program) {
         return Err(Rejected::Unusable(
             "a `never` may be false again with more copies, and nothing is known about such certificates"
                 .to_owned(),
@@ -285,6 +289,11 @@ fn judge_copies<R: BufRead>(
         && let Some(refused) = refusal(program)
     {
         return Err(Rejected::Unusable(refused.message));
+    }
+    if proof == Proof::LoadBuffers {
+        let mut instance = program.with_copies(1);
+        instance.nevers.clone_from(&program.nevers);
+        return lagging::LaggingCopies::new(program, &instance).judge(reader);
     }
     let instance = program.with_copies(2);
     copies::Copied::new(program, &instance, (model, criterion), asked.locations).judge(reader)

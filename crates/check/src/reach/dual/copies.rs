@@ -10,6 +10,8 @@
 //! Predecessors are looked for among what a forward walk sees: for each node (memory, the fixed threads, and the copy that is inside a block) the local states that copies may be in, as
 //! many as they like, and for each of them the messages that a buffer may hold there.
 
+mod written;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::rc::Rc;
@@ -20,7 +22,7 @@ use rustc_hash::FxHashMap;
 
 use super::messages::{EMPTY, Message, Messages, NONE, SetId, Sets, WordId, Words};
 use super::moved::{Moved, held_behind, readable, without_offered};
-use super::overview::Kind;
+use super::overview::{Detail, Kind};
 use crate::Options;
 use crate::counted::{MANY, NeverOfCopies, code_reductions, not_upward_closed};
 use crate::state::Frame;
@@ -39,7 +41,7 @@ pub enum WithCopies {
 }
 
 /// The code and the local state of a copy.
-type Local = (u32, u32);
+pub(super) type Local = (u32, u32);
 
 /// A copy with its word.
 type Copy = (Local, WordId);
@@ -65,13 +67,13 @@ struct Edge {
 }
 
 /// A node of the forward walk.
-struct Node {
+pub(super) struct Node {
     /// A row of the instance in which the copies' components are 0, and behind it the copy inside a block: its code plus 1 and its local state, or zeros.
-    row: Rc<[u32]>,
+    pub row: Rc<[u32]>,
     /// What the buffers of fixed threads may hold, in the order of their components.
     fixed: Vec<SetId>,
     /// The local states of copies, and what their buffers may hold.
-    copies: BTreeMap<Local, SetId>,
+    pub copies: BTreeMap<Local, SetId>,
     /// Steps that lead here.
     edges: Vec<Edge>,
     /// Something is known about it.
@@ -87,16 +89,16 @@ struct Element {
     alive: bool,
 }
 
-struct Search<'f, 'p> {
+pub(super) struct Search<'f, 'p> {
     frame: &'f Frame<'p>,
-    view: View<'f>,
+    pub view: View<'f>,
     /// The components of fixed threads.
-    fixed: Vec<usize>,
+    pub fixed: Vec<usize>,
     nevers: Vec<NeverOfCopies>,
     messages: Messages,
     sets: Sets,
     words: Words,
-    nodes: Vec<Node>,
+    pub nodes: Vec<Node>,
     ids: FxHashMap<Rc<[u32]>, u32>,
     needed: FxHashMap<(SetId, u32, u32), SetId>,
     /// What a thread may hold behind a step, by what it may hold before it.
@@ -110,7 +112,7 @@ struct Search<'f, 'p> {
     queue: BinaryHeap<Reverse<(u32, u32)>>,
     reached: Option<u32>,
     bytes: u64,
-    little: bool,
+    detail: Detail,
 }
 
 /// Decides `safe` under TSO for all numbers of copies. `stop` is asked now and then, with the number of configurations and bytes.
@@ -119,55 +121,87 @@ pub fn with_any_number_of_copies(
     options: &Options,
     stop: &mut dyn FnMut(u64, u64) -> Option<String>,
 ) -> WithCopies {
-    decide(program, options, false, stop)
+    decide(program, options, Detail::Needed, stop, &mut |_| {})
 }
 
-/// `little`: the forward walk tells less apart, so that the backward search is on its own. For tests.
+/// The states of a certificate: all nodes of the forward walk, and the minimal configurations, if nothing that must not be can be reached.
+pub fn load_buffer_copies(
+    program: &Program,
+    options: &Options,
+    stop: &mut dyn FnMut(u64, u64) -> Option<String>,
+) -> (WithCopies, Vec<Vec<i64>>) {
+    // What checks them does not know what a thread will read.
+    let mut states = Vec::new();
+    let end = decide(program, options, Detail::All, stop, &mut |search| {
+        states = search.written();
+    });
+    (end, states)
+}
+
+/// Hands the search to `safe` where it has found nothing.
 pub(super) fn decide(
     program: &Program,
     options: &Options,
-    little: bool,
+    detail: Detail,
     stop: &mut dyn FnMut(u64, u64) -> Option<String>,
+    safe: &mut dyn FnMut(&mut Search<'_, '_>),
 ) -> WithCopies {
     if let Some(why) = not_upward_closed(program) {
         return WithCopies::OnlyInstances(why);
     }
-    let mut instance = program.with_copies(1);
-    instance.nevers.clone_from(&program.nevers);
+    let instance = instance_of(program);
     let frame = Frame::new(&instance, &code_reductions(options));
-    let is_any = |code: usize| program.threads[code].copies == Copies::Any;
-    let conditions = program.nevers.iter().flat_map(|n| &n.conditions);
-    let mut search = Search {
-        view: frame.threads.view(),
-        fixed: (0..frame.thread_count())
-            .filter(|&c| !is_any(frame.codes[c]))
-            .collect(),
-        nevers: conditions.map(|c| NeverOfCopies::new(program, c)).collect(),
-        frame: &frame,
-        messages: Messages::default(),
-        sets: Sets::default(),
-        words: Words::default(),
-        nodes: Vec::new(),
-        ids: FxHashMap::default(),
-        needed: FxHashMap::default(),
-        behind: FxHashMap::default(),
-        work: VecDeque::new(),
-        initial: Vec::new(),
-        initial_copies: Vec::new(),
-        goals: Vec::new(),
-        elements: Vec::new(),
-        buckets: FxHashMap::default(),
-        queue: BinaryHeap::new(),
-        reached: None,
-        bytes: 0,
-        little,
-    };
-    search.begin();
+    let mut search = Search::new(program, &frame, detail);
     let end = search.walk(stop).and_then(|()| search.backward(stop));
     match end {
         Err(why) => WithCopies::Stopped(why),
         Ok(Some(copies)) => WithCopies::Unsafe(copies),
-        Ok(None) => WithCopies::Safe(search.elements.iter().filter(|e| e.alive).count()),
+        Ok(None) => {
+            safe(&mut search);
+            WithCopies::Safe(search.elements.iter().filter(|e| e.alive).count())
+        }
+    }
+}
+
+/// One copy of each thread, and what the program says about any number of them.
+pub(super) fn instance_of(program: &Program) -> Program {
+    let mut instance = program.with_copies(1);
+    instance.nevers.clone_from(&program.nevers);
+    instance
+}
+
+impl<'f, 'p> Search<'f, 'p> {
+    /// Begins with any number of copies of a program in one of whose instances the frame is.
+    pub(super) fn new(program: &Program, frame: &'f Frame<'p>, detail: Detail) -> Self {
+        let is_any = |code: usize| program.threads[code].copies == Copies::Any;
+        let conditions = program.nevers.iter().flat_map(|n| &n.conditions);
+        let mut search = Search {
+            view: frame.threads.view(),
+            fixed: (0..frame.thread_count())
+                .filter(|&c| !is_any(frame.codes[c]))
+                .collect(),
+            nevers: conditions.map(|c| NeverOfCopies::new(program, c)).collect(),
+            frame,
+            messages: Messages::default(),
+            sets: Sets::default(),
+            words: Words::default(),
+            nodes: Vec::new(),
+            ids: FxHashMap::default(),
+            needed: FxHashMap::default(),
+            behind: FxHashMap::default(),
+            work: VecDeque::new(),
+            initial: Vec::new(),
+            initial_copies: Vec::new(),
+            goals: Vec::new(),
+            elements: Vec::new(),
+            buckets: FxHashMap::default(),
+            queue: BinaryHeap::new(),
+            reached: None,
+            bytes: 0,
+            detail,
+        };
+        search.begin();
+        search
     }
 }
 
@@ -239,6 +273,9 @@ impl Search<'_, '_> {
 
     /// The messages of a set that a thread may still read, and its own ones.
     fn only_needed(&mut self, (code, local): Local, set: SetId) -> SetId {
+        if self.detail != Detail::Needed {
+            return set;
+        }
         let key = (set, code, local);
         if let Some(&known) = self.needed.get(&key) {
             return known;
@@ -301,7 +338,10 @@ impl Search<'_, '_> {
     }
 
     /// The forward walk, and the steps that it has seen.
-    fn walk(&mut self, stop: &mut dyn FnMut(u64, u64) -> Option<String>) -> Result<(), String> {
+    pub(super) fn walk(
+        &mut self,
+        stop: &mut dyn FnMut(u64, u64) -> Option<String>,
+    ) -> Result<(), String> {
         let mut looks = 0u64;
         while let Some(node) = self.work.pop_front() {
             if looks.is_multiple_of(64)
@@ -350,11 +390,13 @@ impl Search<'_, '_> {
             return known;
         }
         let behind = match kind {
-            Kind::Writes(written) if self.little => {
+            #[cfg(test)]
+            Kind::Writes(written) if self.detail == Detail::Little => {
                 let written = self.sets.of([written]);
                 self.sets.union(held, written)
             }
-            _ if self.little => held,
+            #[cfg(test)]
+            _ if self.detail == Detail::Little => held,
             _ => held_behind(&self.messages, &mut self.sets, held, kind),
         };
         self.behind.insert((held, kind), behind);

@@ -34,7 +34,7 @@ use crate::certificate::{Take, put_state, violated};
 use crate::state::Frame;
 use crate::{Answer, Control, NoCertificate, Options, Progress, Stats, Verdict};
 use backward::{Backward, End};
-pub use copies::{WithCopies, with_any_number_of_copies};
+pub use copies::{WithCopies, load_buffer_copies, with_any_number_of_copies};
 use messages::Message;
 use overview::{Detail, Overview};
 use palisade_lang::Program;

@@ -10,6 +10,8 @@ use palisade_threads::{LocalId, Status};
 use super::*;
 use crate::{Criterion, Model, Reductions, Route};
 
+mod copies;
+
 static NEVER: AtomicBool = AtomicBool::new(false);
 const CONTROL: Control<'static> = Control {
     cancel: &NEVER,
@@ -277,97 +279,6 @@ fn what_tso_keeps_in_order() {
             let (found, minimal) = decide(&program, &options(), detail);
             assert_eq!(found, Some(safe), "{detail:?}: {text}");
             println!("{detail:?}: {minimal} minimal configurations: {text}");
-        }
-    }
-}
-
-/// Any number of copies against given numbers of them: what is said to be unsafe with so many is, and what is unsafe with a few is said to be.
-#[test]
-fn any_number_of_copies() {
-    let shape = Shape {
-        nonatomic: false,
-        accesses: 4,
-        locked: 15,
-        store_buffering: 60,
-        ..Shape::PARAMETERISED
-    };
-    let (mut safe, mut not_safe, mut with_basis) = (0, 0, 0);
-    for seed in 0..2_500 {
-        let text = palisade_testkit::random_sketch(seed, &shape).to_string();
-        let base = program(&text);
-        let mut looks = 0;
-        let little = seed % 2 == 1;
-        let found = copies::decide(&base, &options(), little, &mut |_, _| {
-            looks += 1;
-            (looks > 200).then(|| "enough".to_owned())
-        });
-        let with = |copies: u32| {
-            let instance = base.with_copies(copies);
-            let options = Options {
-                most_states: Some(20_000),
-                ..options()
-            };
-            crate::check(&instance, &options, &CONTROL).unwrap().verdict
-        };
-        match found {
-            WithCopies::Safe(minimal) => {
-                safe += 1;
-                with_basis += u32::from(minimal > 0);
-                let most = if seed % 8 == 0 { 4 } else { 2 };
-                for copies in 1..=most {
-                    assert_ne!(with(copies), Verdict::Violated, "{copies} copies\n{text}");
-                }
-            }
-            WithCopies::Unsafe(copies) if copies <= 4 => {
-                not_safe += 1;
-                assert_ne!(with(copies), Verdict::Holds, "{copies} copies\n{text}");
-            }
-            _ => {}
-        }
-    }
-    // Random programs that are safe hardly ever need the backward search for it: those by hand below do.
-    println!("{safe} safe, {with_basis} with a basis, {not_safe} not");
-    assert!(safe > 300 && not_safe > 300);
-}
-
-/// By hand, with any number of threads.
-#[test]
-fn any_number_of_copies_by_hand() {
-    for (text, copies) in [
-        // Store buffering among copies.
-        (
-            "domain 3; shared x, y; thread t[*] { let r; choose { x = 1; r = y; a: skip; } or { y = 1; r = x; b: skip; } }
-             never t[0]@a && t[1]@b && t[0].r == 0 && t[1].r == 0;",
-            Some(2),
-        ),
-        (
-            "domain 3; shared x, y; thread t[*] { let r; choose { x = 1; fence; r = y; a: skip; } or { y = 1; fence; r = x; b: skip; } }
-             never t[0]@a && t[1]@b && t[0].r == 0 && t[1].r == 0;",
-            None,
-        ),
-        // Not robust, and safe: the order of stores is kept, and the message that is read comes from any of them.
-        (
-            "domain 2; shared x, y, z; thread t[*] { let q; z = 1; q = x; x = 1; y = 1; } thread r { let s = y; let u = x; }
-             never r@end && r.s == 1 && r.u == 0;",
-            None,
-        ),
-        // The lock is released by a plain store, and two are never inside.
-        (
-            "domain 2; shared l, n; thread t[*] { loop { bcas(l, 0, 1); cs: n = 1; l = 0; } } never t[0]@cs && t[1]@cs;",
-            None,
-        ),
-        // Three are needed.
-        (
-            "domain 4; shared n; thread t[*] { let r = fadd(n, 1); assert r != 2; }",
-            Some(3),
-        ),
-    ] {
-        for little in [false, true] {
-            let found = copies::decide(&program(text), &options(), little, &mut |_, _| None);
-            match copies {
-                Some(copies) => assert_eq!(found, WithCopies::Unsafe(copies), "{text}"),
-                None => assert!(matches!(found, WithCopies::Safe(_)), "{found:?}: {text}"),
-            }
         }
     }
 }

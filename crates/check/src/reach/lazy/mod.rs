@@ -19,12 +19,15 @@ use palisade_memory::Witness;
 
 use super::{Context, Round, SC_NOTE, as_tso_run};
 use crate::state::Frame;
-use crate::{Answer, Options, Verdict};
+use crate::{Answer, Options, Stats, Verdict};
 use extend::{Extended, Sequence, Variant};
 use oracle::Known;
 
 /// More sequences than this are not tried one by one.
 const MOST_ALONE: usize = 8;
+
+/// Where there are more, few threads at a time are tried before all states are walked.
+const FEW_STATES: u64 = 1 << 18;
 
 /// The lazy search.
 #[derive(Clone)]
@@ -38,6 +41,8 @@ pub(crate) struct Lazy {
     named: Vec<Sequence>,
     /// How many rounds are over.
     rounds: u32,
+    /// How the program was shown to be safe under SC, if not by a walk.
+    shown: Option<&'static str>,
 }
 
 impl Lazy {
@@ -53,6 +58,7 @@ impl Lazy {
             known: Known::default(),
             named: Vec::new(),
             rounds: 0,
+            shown: None,
         }
     }
 
@@ -72,8 +78,15 @@ impl Lazy {
 
     /// The program as it was given.
     fn walk_original(&mut self, context: &mut Context<'_, '_>) -> Round {
-        let mut answer = crate::safe::check(context.program, context.options, context.control);
-        context.add(&answer);
+        let mut answer = match self.walk_a_little(context) {
+            None => {
+                let answer =
+                    crate::safe::check(context.program, &context.remaining(), context.control);
+                context.add(&answer);
+                answer
+            }
+            Some(answer) => answer,
+        };
         match answer.verdict {
             Verdict::Holds => Round::Undecided,
             Verdict::Unknown(_) => Round::Decided(answer),
@@ -83,6 +96,42 @@ impl Lazy {
                 Round::Decided(answer)
             }
         }
+    }
+
+    /// Where there are many states, a few threads at a time may show as much; `None` where all have to be walked.
+    fn walk_a_little(&mut self, context: &mut Context<'_, '_>) -> Option<Answer> {
+        let options = context.options;
+        let plain = options.reductions.static_filter
+            && options.checkpoints.is_none()
+            && options.disk.is_none()
+            && !options.all
+            && options.most_states.is_none_or(|most| most > FEW_STATES);
+        if !plain {
+            return None;
+        }
+        let few = Options {
+            most_states: Some(FEW_STATES),
+            ..options.clone()
+        };
+        let mut answer = crate::safe::check(context.program, &few, context.control);
+        context.add(&answer);
+        if !matches!(answer.verdict, Verdict::Unknown(_)) || answer.stats.states < FEW_STATES {
+            return Some(answer);
+        }
+        let frame = Frame::new(context.program, &options.reductions);
+        let shown = crate::projection::shows_safe(&frame, &context.remaining(), context.control);
+        answer.stats = Stats {
+            states: shown.states,
+            ..Stats::default()
+        };
+        context.add(&answer);
+        if !shown.safe {
+            return None;
+        }
+        answer.verdict = Verdict::Holds;
+        self.shown =
+            Some("with a few threads at a time, whatever the others do, it is safe under SC");
+        Some(answer)
     }
 
     /// The program with what the oracle has named.
@@ -135,6 +184,7 @@ impl Lazy {
             context.add(&answer);
             match answer.verdict {
                 Verdict::Holds if guide.is_none() => {
+                    answer.notes.extend(self.shown.map(str::to_owned));
                     answer.notes.push(match self.rounds {
                         1 => "safe under SC, and robust: TSO adds nothing".into(),
                         rounds => format!(
