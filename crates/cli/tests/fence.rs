@@ -287,6 +287,23 @@ fn what_a_language_cannot_say_is_refused() {
     }
 }
 
+/// What is stated is kept by the same two fences however often it is asked and whatever the limits are.
+#[test]
+fn the_minimum_for_what_is_stated() {
+    let files = Files::new();
+    let text = "shared x, y;\nthread a {\n  x = 1;\n  let r = y;\n}\nthread b {\n  y = 1;\n  let s = x;\n}\nnever a@end && b@end && a.r == 0 && b.s == 0;\n";
+    let file = files.file("sb.pal", text);
+    for model in ["--model=ra", "--model=c20"] {
+        let limits: [&[&str]; 4] = [&[], &[], &["--timeout=60s"], &["--jobs=2"]];
+        for limits in limits {
+            let asked = ["--criterion=safe", model, &file];
+            let line = json(0, &[&asked[..], limits].concat());
+            assert_eq!(lines_of(&line["fences"]), [4, 8], "{model} {limits:?}");
+            assert_eq!(line["optimal"], true);
+        }
+    }
+}
+
 /// A program with many states: at a limit there is no answer, but a set that is known to be enough.
 #[test]
 fn at_a_limit_only_what_is_confirmed() {

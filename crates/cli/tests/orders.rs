@@ -210,6 +210,35 @@ fn written_back() {
     assert_eq!(changes(&json(0, &[&file])), []);
 }
 
+/// Once one access of a `.tpl` has an order, those without one are relaxed: all get theirs.
+#[test]
+fn written_back_in_the_toy_language() {
+    let files = Files::new();
+    let text = "max_value 1;
+global letter, full;
+fn sender {
+  letter.store(1);
+  full.store(1);
+}
+fn receiver {
+  local r;
+  wait(full, 1);
+  r = letter.load();
+  assert(r == 1);
+}
+";
+    let file = files.file("mailbox.tpl", text);
+    let line = json(0, &["--write", "--criterion=robust", &file]);
+    assert_eq!(line["written"], true, "{line}");
+    let expected = text
+        .replace("letter.store(1)", "letter.store(1, rlx)")
+        .replace("full.store(1)", "full.store(1, rel)")
+        .replace("wait(full, 1)", "wait(full, 1, acq)")
+        .replace("letter.load()", "letter.load(rlx)");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+    assert_eq!(changes(&json(0, &["--criterion=robust", &file])), []);
+}
+
 #[test]
 fn written_back_in_c() {
     let files = Files::new();

@@ -50,6 +50,27 @@ pub(crate) fn fence_statement(language: Language, order: Order) -> String {
 
 /// The program's text with these changes. On failure, says why the language, or this text, has no way to write one.
 pub fn reordered_text(program: &Program, changes: &[OrderChange]) -> Result<String, String> {
+    let text = with_changes(program, changes)?;
+    let speaks_of_orders = crate::tpl::writes_orders;
+    if program.language != Language::Tpl
+        || speaks_of_orders(program.source.text())
+        || !speaks_of_orders(&text)
+    {
+        return Ok(text);
+    }
+    // Once one access of a `.tpl` has an order, those without one are relaxed: so all get theirs.
+    let is_changed = |site: &OrderSite| {
+        let mut others = changes.iter().filter_map(OrderChange::site);
+        others.any(|other| (other.span, other.what) == (site.span, site.what))
+    };
+    let sites = program.order_sites().into_iter();
+    let others = sites.filter(|site| site.what != Ordered::Fence && !is_changed(site));
+    let others = others.map(|site| OrderChange::Order(site, site.order));
+    let all: Vec<OrderChange> = changes.iter().copied().chain(others).collect();
+    with_changes(program, &all)
+}
+
+fn with_changes(program: &Program, changes: &[OrderChange]) -> Result<String, String> {
     let mut edits = Vec::new();
     // A compare-and-swap has two orders, which are written together.
     let mut by_text: BTreeMap<Span, Vec<OrderChange>> = BTreeMap::new();
@@ -620,6 +641,30 @@ mod tests {
         assert!(acquire.contains("CAS(x, 0, 1, acq"), "{acquire}");
         let acquire = with("a.tpl", text, Ordered::Fence, Order::Acquire);
         assert!(acquire.contains("fence(acq);"), "{acquire}");
+    }
+
+    /// The first order that is written makes accesses without one relaxed: all others are written with it.
+    #[test]
+    fn the_toy_language_without_orders() {
+        let text = "max_value 2;\nglobal x;\nfn t {\n  local r;\n  r = x.load();\n  x.store(1);\n  r = FADD(x, 1);\n  wait(x, 1);\n  fence;\n}\n";
+        let relaxed = with("a.tpl", text, Ordered::Store, Order::Relaxed);
+        for line in [
+            "r = x.load(acq);",
+            "x.store(1, rlx);",
+            "r = FADD(x, 1, acq_rel);",
+            "wait(x, 1, acq);",
+            "fence;",
+        ] {
+            assert!(relaxed.contains(line), "{relaxed}");
+        }
+        let program = program("a.tpl", text);
+        for site in program.order_sites() {
+            let change = OrderChange::Order(site, Order::SeqCst);
+            assert!(program.order_can_be_written(&change), "{site:?}");
+        }
+        // A fence is no access: it says nothing about the others.
+        let acquire = with("a.tpl", text, Ordered::Fence, Order::Acquire);
+        assert!(acquire.contains("x.store(1);"), "{acquire}");
     }
 
     #[test]

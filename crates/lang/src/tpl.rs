@@ -87,7 +87,7 @@ struct Parser<'a> {
 
 /// Whether an access of the file has an order. In the newer dialect every access says what it needs, and one that says nothing is relaxed; in the older one no access
 /// has an order, and all acquire and release.
-fn writes_orders(text: &str) -> bool {
+pub(crate) fn writes_orders(text: &str) -> bool {
     let mut tokens = Tokens::new(text);
     let mut before = ["", ""];
     let mut locals: HashSet<&str> = HashSet::new();
