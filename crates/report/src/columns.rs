@@ -150,6 +150,8 @@ enum Row {
     },
     /// So many steps are left out.
     Gap(usize),
+    /// What follows is repeated for ever.
+    Cycle,
 }
 
 enum Layout {
@@ -171,12 +173,16 @@ impl<'a> Run<'a> {
                 .position(|name| *name == event.thread)
                 .unwrap_or(0);
             let lanes = lanes(&mut pending, thread, event.kind);
+            let begins_cycle = witness.loop_start == Some(index);
+            if left_out > 0 && (begins_cycle || shown.contains(&index)) {
+                rows.push(Row::Gap(std::mem::take(&mut left_out)));
+            }
+            if begins_cycle {
+                rows.push(Row::Cycle);
+            }
             if !shown.contains(&index) {
                 left_out += 1;
                 continue;
-            }
-            if left_out > 0 {
-                rows.push(Row::Gap(std::mem::take(&mut left_out)));
             }
             rows.push(Row::Step {
                 index,
@@ -190,6 +196,9 @@ impl<'a> Run<'a> {
                 marked: marked.contains(&index),
                 lanes,
             });
+        }
+        if left_out > 0 {
+            rows.push(Row::Gap(left_out));
         }
         Run {
             witness,
@@ -348,7 +357,7 @@ impl<'a> Run<'a> {
             .iter()
             .map(|row| match row {
                 Row::Step { effect, .. } => width(effect),
-                Row::Gap(_) => 0,
+                Row::Gap(_) | Row::Cycle => 0,
             })
             .max()
             .unwrap_or(0);
@@ -399,11 +408,13 @@ impl<'a> Run<'a> {
     }
 
     fn gap_row(&self, row: &Row, look: Look, out: &mut String) {
-        if let Row::Gap(count) = row {
-            let text = format!("… {} …", words::counted(*count as u64, "step", "steps"));
-            let indent = " ".repeat(self.gutter());
-            push_line(out, &indent, &look.paint(Tone::Faint, &text));
-        }
+        let text = match row {
+            Row::Step { .. } => return,
+            Row::Gap(count) => format!("… {} …", words::counted(*count as u64, "step", "steps")),
+            Row::Cycle => words::FOR_EVER.to_owned(),
+        };
+        let indent = " ".repeat(self.gutter());
+        push_line(out, &indent, &look.paint(Tone::Faint, &text));
     }
 }
 

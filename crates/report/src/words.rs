@@ -3,6 +3,9 @@
 use palisade_check::{Harm, Level, Stats, Verdict};
 use palisade_memory::{Criterion, Model};
 
+/// Stands before the cycle of a run without end.
+pub(crate) const FOR_EVER: &str = "— again and again, for ever: —";
+
 /// The model's name in a sentence.
 pub fn model(model: Model) -> &'static str {
     match model {

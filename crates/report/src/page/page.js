@@ -46,7 +46,9 @@
     }
 
     move(how) {
-      const to = { first: 0, back: this.at - 1, on: this.at + 1, last: this.last }[how];
+      // Behind the end of a cycle comes its first step again.
+      const on = this.at === this.last && this.repeats() ? this.run.cycle + 1 : this.at + 1;
+      const to = { first: 0, back: this.at - 1, on, last: this.last }[how];
       this.go(to);
     }
 
@@ -59,6 +61,10 @@
       for (const row of this.lines) row.classList.toggle("now", Number(row.dataset.line) === line);
       this.reveal(this.root.querySelector(".beside"), this.root.querySelector(".beside tr.now"));
       this.reveal(this.root.querySelector(".drawing"), this.root.querySelector(".event.now"));
+    }
+
+    repeats() {
+      return this.run.cycle !== undefined;
     }
 
     // Scrolls a box, and nothing around it, so that something in it is in view.
@@ -75,11 +81,12 @@
       const step = steps[this.at];
       const before = steps[Math.max(0, this.at - 1)];
       this.slider.value = this.at;
-      this.output.textContent = "step " + this.at + " of " + this.last;
+      const inCycle = this.repeats() && this.at > this.run.cycle;
+      this.output.textContent = "step " + this.at + " of " + this.last + (inCycle ? ", again and again" : "");
       for (const button of this.root.querySelectorAll("button")) {
         const back = button.dataset.go === "first" || button.dataset.go === "back";
         // A disabled button would lose the focus, and with it the keys.
-        button.setAttribute("aria-disabled", back ? this.at === 0 : this.at === this.last);
+        button.setAttribute("aria-disabled", back ? this.at === 0 : this.at === this.last && !(button.dataset.go === "on" && this.repeats()));
       }
       for (const event of this.events) {
         const now = this.at - 1 >= Number(event.dataset.first) && this.at - 1 <= Number(event.dataset.last);

@@ -14,6 +14,9 @@ struct Run {
     threads: Vec<ThreadNames>,
     locations: Vec<String>,
     steps: Vec<Step>,
+    /// The step with which what is repeated for ever begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cycle: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -123,6 +126,9 @@ fn run(witness: &Witness, program: &Program, states: &States) -> Run {
             .map(|&l| bracketed(&program.locations[l].name))
             .collect(),
         steps,
+        cycle: witness
+            .loop_start
+            .filter(|start| *start < witness.events.len()),
     }
 }
 

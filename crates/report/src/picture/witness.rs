@@ -42,14 +42,22 @@ pub(crate) fn diagram(witness: &Witness, program: &Program, file: &str) -> Diagr
         if drawing.node_of.contains_key(&index) {
             continue;
         }
+        let begins_cycle = witness.loop_start == Some(index);
+        if begins_cycle || shown.contains(&index) {
+            drawing.gap(std::mem::take(&mut left_out));
+        }
+        if begins_cycle {
+            let row = Row::Across(Frame::Gap, words::FOR_EVER.to_owned());
+            drawing.diagram.rows.push(row);
+        }
         if !shown.contains(&index) {
             left_out += 1;
             continue;
         }
-        drawing.gap(std::mem::take(&mut left_out));
         // A store that reaches memory before anybody does anything else was not delayed: one box.
         let at_once = event.kind == EventKind::Issue
             && drawing.flush_of.get(&index) == Some(&(index + 1))
+            && witness.loop_start != Some(index + 1)
             && shown.contains(&(index + 1));
         let last = index + usize::from(at_once);
         let number = drawing.diagram.nodes.len();
