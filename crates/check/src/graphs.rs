@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use web_time::Instant;
 
 use palisade_lang::never::mentions_deadlock;
-use palisade_lang::{Op, PointId, Program, Thread};
+use palisade_lang::{LocationId, Op, PointId, Program, Thread};
 use palisade_memory::c20::{C20Graph, EventId, Relations, State};
 use palisade_memory::witness::InitialName;
 use palisade_memory::{
@@ -18,6 +18,7 @@ use palisade_memory::{
 };
 use rustc_hash::FxHashMap;
 
+use crate::live::rounds::{Hang, Hangs};
 use crate::ra::witness::cycle_through;
 use crate::run::event_at;
 use crate::safe::never_in_words;
@@ -41,11 +42,12 @@ struct Found {
 enum Wrong {
     Error(usize, Step),
     Never(usize, usize),
+    Hang(usize, Hang),
     Race(usize),
     NotSc(usize),
 }
 
-/// Looks at all graphs of the program for what violates `options.criterion` (`safe`, `drf` or `robust`) under `options.model`.
+/// Looks at all graphs of the program for what violates `options.criterion` (`safe`, `live`, `drf` or `robust`) under `options.model`.
 pub(crate) fn check(
     program: &Program,
     options: &Options,
@@ -65,6 +67,7 @@ pub(crate) fn check(
         loops: program.threads.iter().map(steps_that_close_loops).collect(),
         asks_deadlock: mentions_deadlock(program),
         unsure: false,
+        hangs: Hangs::new(program, options),
     };
     Ok(walk.run(control))
 }
@@ -81,6 +84,8 @@ struct Walk<'a> {
     asks_deadlock: bool,
     /// Somewhere it was not found out whether there is a deadlock.
     unsure: bool,
+    /// Where `live` is asked.
+    hangs: Option<Hangs<'a>>,
 }
 
 impl Walk<'_> {
@@ -160,7 +165,7 @@ impl Walk<'_> {
         let code = self.machine.code();
         let thread = step.thread;
         let of_code = code.instances[thread].thread.index();
-        if self.options.criterion != Criterion::Safe
+        if !matches!(self.options.criterion, Criterion::Safe | Criterion::Live)
             || !self.loops[of_code][step.transition]
             || next.block.is_some()
         {
@@ -279,6 +284,21 @@ impl Walk<'_> {
                 let real = self.machine.is_real(state);
                 real.then_some(Wrong::Never(at, broken))
             }
+            Criterion::Live => {
+                let mut memory = self.machine.newest(state);
+                let seen = self.machine.seen_by_block(state);
+                let known = is_deadlock(code, &state.locals, &memory, seen);
+                self.unsure |= known.is_none();
+                if known != Some(true) || !self.machine.is_real(state) {
+                    return None;
+                }
+                if let Some((location, value)) = seen {
+                    memory[location.index()] = value;
+                }
+                let hangs = self.hangs.as_ref()?;
+                let hang = hangs.find(state.locals.clone(), memory)?;
+                Some(Wrong::Hang(at, hang))
+            }
             Criterion::Robust => {
                 let inside = code.holder(&state.locals).is_some();
                 let stuck =
@@ -296,7 +316,9 @@ impl Walk<'_> {
         let program = self.program;
         let (end, error) = match &wrong {
             Wrong::Error(at, step) => (*at, Some(step.clone())),
-            Wrong::Never(at, _) | Wrong::Race(at) | Wrong::NotSc(at) => (*at, None),
+            Wrong::Never(at, _) | Wrong::Hang(at, _) | Wrong::Race(at) | Wrong::NotSc(at) => {
+                (*at, None)
+            }
         };
         let mut path = Vec::new();
         let mut at = end;
@@ -359,6 +381,18 @@ impl Walk<'_> {
                     .collect(),
                 message: never_in_words(program, &program.nevers[index]),
             }),
+            Wrong::Hang(_, hang) => {
+                let state = &self.found[end].state;
+                let newest = |location: LocationId| match graph.mo[location.index()].last() {
+                    None => EventRef::Initial(InitialName::Init),
+                    Some(&id) => EventRef::Event(events_of(id).1),
+                };
+                let memory = self.machine.newest(state);
+                let seen = self.machine.seen_by_block(state);
+                let old = seen.is_some_and(|(location, value)| memory[location.index()] != value);
+                (self.hangs.as_ref()?).tell(&hang, old, newest, &mut witness);
+                witness.pattern.take()
+            }
             Wrong::Race(_) => {
                 let races = Relations::new(graph).races(graph);
                 let (a, b) = races.into_iter().next()?;

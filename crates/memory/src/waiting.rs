@@ -8,9 +8,12 @@
 //! Under TSO this is asked where all buffers are empty. Under release/acquire and C++20 memory holds the newest value of each location: no write stays
 //! invisible for ever, so that a thread that goes on waiting comes to see these values, and reading them is always allowed.
 
+use crate::machine::{Machine, Step, StepKind};
+use crate::sc::{Sc, State};
 use crate::thread::{Code, Local, Outcome, Request};
-use palisade_lang::{LocationId, Thread, Value};
-use std::collections::HashSet;
+use palisade_lang::loops::Loops;
+use palisade_lang::{LocationId, Program, Thread, Value};
+use std::collections::{HashMap, HashSet};
 
 /// So many local states of one thread are looked at before it is said that nothing is known.
 const MOST_LOCAL_STATES: usize = 100_000;
@@ -135,6 +138,160 @@ fn alone(code: &Code<'_>, thread: usize, local: &Local, memory: &[Value]) -> Opt
         true => Alone::Waits { lets_others_move },
         false => Alone::Moves,
     })
+}
+
+/// The machine of SC, but registers that are not read any more are 0: with them, a thread that waits would not always come back to the same state.
+#[derive(Clone, Debug)]
+pub struct Forgetful<'p> {
+    sc: Sc<'p>,
+    /// By code its loops with a way out.
+    loops: Vec<Loops>,
+}
+
+/// What a thread that waits does for ever, if it alone moves.
+#[derive(Clone, Debug)]
+pub struct Round {
+    /// The states, the first of which is the one that it begins in.
+    pub states: Vec<State>,
+    /// All steps between them, with indices of states.
+    pub steps: Vec<(usize, Step, usize)>,
+}
+
+impl<'p> Forgetful<'p> {
+    /// The machine for a program.
+    pub fn new(program: &'p Program) -> Self {
+        let threads = program.threads.iter();
+        Forgetful {
+            sc: Sc::new(program),
+            loops: threads.map(|t| Loops::of(t, program.domain)).collect(),
+        }
+    }
+
+    /// A state without what is not read any more.
+    pub fn forget(&self, mut state: State) -> State {
+        let code = self.sc.code();
+        let live = code.live_registers();
+        for (local, instance) in state.locals.iter_mut().zip(&code.instances) {
+            let live = &live[instance.thread.index()][local.point.index()];
+            for (register, live) in local.registers.iter_mut().zip(live) {
+                *register *= Value::from(*live);
+            }
+        }
+        state
+    }
+
+    /// What a thread does for ever. `None` if it changes memory, ends or goes wrong, and where it does not come back to the state from everywhere: it will get
+    /// to a state from which it does.
+    pub fn round(&self, state: &State, thread: usize) -> Option<Round> {
+        let mut round = Round {
+            states: vec![state.clone()],
+            steps: Vec::new(),
+        };
+        let mut known = HashMap::from([(state.clone(), 0)]);
+        let mut at = 0;
+        while at < round.states.len() {
+            let here = round.states[at].clone();
+            for (step, next) in self.steps_of(&here, thread) {
+                let ended = self.code().has_ended(thread, &next.locals[thread]);
+                let goes_wrong = matches!(step.kind, StepKind::Error(_));
+                if ended || goes_wrong || next.memory != state.memory {
+                    return None;
+                }
+                let new = round.states.len();
+                let to = *known.entry(next.clone()).or_insert(new);
+                if to == new {
+                    round.states.push(next);
+                }
+                round.steps.push((at, step, to));
+            }
+            at += 1;
+            if round.states.len() > MOST_LOCAL_STATES {
+                return None;
+            }
+        }
+        // Which states come back, found from the first one against the steps.
+        let mut before = vec![Vec::new(); round.states.len()];
+        for (from, _, to) in &round.steps {
+            before[*to].push(*from);
+        }
+        let mut comes_back = vec![false; round.states.len()];
+        comes_back[0] = true;
+        let mut work = vec![0];
+        while let Some(state) = work.pop() {
+            for &from in &before[state] {
+                if !std::mem::replace(&mut comes_back[from], true) {
+                    work.push(from);
+                }
+            }
+        }
+        comes_back.iter().all(|comes| *comes).then_some(round)
+    }
+
+    /// For each thread that goes round in a state in which nothing moves any more, what it does for ever; and the threads that are stuck: they do not move, or stay in a loop
+    /// that has a way out. `None` where not all are in their rounds yet, or one is inside a block that it will leave.
+    pub fn rounds(&self, state: &State) -> Option<(Vec<(usize, Round)>, Vec<usize>)> {
+        let code = self.code();
+        let running = |&t: &usize| {
+            let local = &state.locals[t];
+            !local.stopped && !code.has_ended(t, local)
+        };
+        let running: Vec<usize> = (0..state.locals.len()).filter(running).collect();
+        let holder = code.holder(&state.locals);
+        let mut rounds = Vec::new();
+        let mut stuck = Vec::new();
+        for thread in running {
+            if holder.is_some_and(|h| h != thread) {
+                stuck.push(thread);
+                continue;
+            }
+            let round = self.round(state, thread)?;
+            let in_block = |s: &State| code.in_block(thread, &s.locals[thread]);
+            if holder.is_some() && !round.states.iter().all(in_block) {
+                return None;
+            }
+            let loops = &self.loops[code.instances[thread].thread.index()];
+            let mut steps = round.steps.iter();
+            if steps.all(|(_, step, _)| loops.stays(step.transition)) {
+                stuck.push(thread);
+            }
+            if !round.steps.is_empty() {
+                rounds.push((thread, round));
+            }
+        }
+        Some((rounds, stuck))
+    }
+}
+
+impl Machine for Forgetful<'_> {
+    type State = State;
+
+    fn code(&self) -> &Code<'_> {
+        self.sc.code()
+    }
+
+    fn initial(&self) -> State {
+        self.forget(self.sc.initial())
+    }
+
+    fn bytes_of_memory(&self, state: &State) -> usize {
+        self.sc.bytes_of_memory(state)
+    }
+
+    fn locals<'s>(&self, state: &'s State) -> &'s [Local] {
+        &state.locals
+    }
+
+    fn locals_mut<'s>(&self, state: &'s mut State) -> &'s mut [Local] {
+        &mut state.locals
+    }
+
+    fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
+        let mut steps = self.sc.unhindered_steps_of(state, thread);
+        for (_, next) in &mut steps {
+            *next = self.forget(std::mem::replace(next, state.clone()));
+        }
+        steps
+    }
 }
 
 /// For each control point which registers are live there: an instruction on some way from there reads it before another one sets it, or it is one of

@@ -108,6 +108,8 @@ pub struct Shape {
     pub loops: bool,
     /// `thread t[*]`, and a `domain`.
     pub parameterised: bool,
+    /// How often a statement is a loop that waits for something, in percent.
+    pub spins: u32,
     /// How often two of the threads begin with a store and a load of each other's location, in percent.
     pub store_buffering: u32,
     /// How often a statement is a fence or a locked instruction, in percent.
@@ -131,6 +133,7 @@ impl Shape {
         properties: true,
         loops: false,
         parameterised: false,
+        spins: 0,
         store_buffering: 20,
         locked: 30,
     };
@@ -537,6 +540,9 @@ impl Generator<'_> {
             self.filler(thread, &mut body);
             return body.remove(0);
         }
+        if self.shape.spins > 0 && depth < 2 && !in_block && self.chance(self.shape.spins) {
+            return self.spin(thread, depth);
+        }
         let kind = self.rng.u32(0..100);
         let locked = self.shape.locked;
         if kind < locked {
@@ -600,6 +606,43 @@ impl Generator<'_> {
                 body.remove(0)
             }
         }
+    }
+
+    /// A loop that is left once something has been read; now and then with something else in it.
+    fn spin(&mut self, thread: &str, depth: usize) -> Statement {
+        let register = self.pick(&["r0", "r1"]);
+        let value = self.rng.u32(0..2);
+        let (read, relation) = match self.rng.u32(0..5) {
+            0 => {
+                self.spend();
+                let (place, order) = (self.place(false), self.order(UPDATE_ORDERS));
+                (format!("{register} = xchg({place}, {value}{order});"), "!=")
+            }
+            1 => {
+                self.spend();
+                let (place, order) = (self.place(false), self.order(UPDATE_ORDERS));
+                let other = self.value();
+                let cas = format!("{register} = cas({place}, {value}, {other}{order});");
+                (cas, "==")
+            }
+            _ => {
+                self.spend();
+                let place = self.place(false);
+                let read = match self.draws_order(&place) {
+                    true => format!("{register} = {place}.load({});", self.load_order()),
+                    false => format!("{register} = {place};"),
+                };
+                (read, self.pick(&["==", "==", "!="]))
+            }
+        };
+        let mut body = vec![Statement::Simple(read)];
+        if self.chance(25) {
+            body.push(self.statement(thread, depth + 1, false));
+        }
+        let out = format!("if {register} {relation} {value} {{ break; }}");
+        let at = if self.chance(70) { body.len() } else { 1 };
+        body.insert(at, Statement::Simple(out));
+        Statement::Compound("loop".to_string(), vec![body], "")
     }
 
     fn block(&mut self, thread: &str, depth: usize, most: usize, in_block: bool) -> Vec<Statement> {

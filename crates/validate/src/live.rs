@@ -4,6 +4,7 @@ use std::hash::Hash;
 
 use palisade_lang::Program;
 use palisade_lang::loops::Loops;
+use palisade_memory::waiting::Forgetful;
 use palisade_memory::{
     EventKind, Machine, Model, Ra, Sc, Step, StepKind, Tso, Witness, is_deadlock, sc,
 };
@@ -26,7 +27,8 @@ struct Way<S> {
 /// Checks that the events are a run, that the cycle closes, that repeating it is fair, and that a thread is stuck in it.
 ///
 /// Under release/acquire and C++20 the way to the cycle is judged by the model, and the cycle as one of SC, on the newest values: to read them, and to write
-/// behind them, is always allowed, and who reads nothing else overlooks no write. There a cycle without events stands for threads that all wait.
+/// behind them, is always allowed, and who reads nothing else overlooks no write. It closes if it does but for registers that are not read any more. There a cycle without
+/// events stands for threads that all wait, which cannot be shown on the newest values where one is inside a block that has read an older one.
 pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     let Some(start) = witness.loop_start.filter(|&s| s <= witness.events.len()) else {
         return Err(Invalid::new("where the cycle begins is not said"));
@@ -109,18 +111,26 @@ fn weak<M: Machine, R: Machine<State = M::State>>(
 where
     M::State: Hash,
 {
+    let forgetful = Forgetful::new(program);
     let judged = |state: &M::State| {
         let (locals, memory) = (machine.locals(state), newest(state));
         let seen = machine.seen_by_block(state);
         if start == witness.events.len() {
-            let code = machine.code();
-            let running = |t: usize| !locals[t].stopped && !code.has_ended(t, &locals[t]);
-            let waits = is_deadlock(code, locals, &memory, seen) == Some(true)
-                && (0..locals.len()).any(running)
-                && machine.is_real(state);
-            return match waits {
+            let waits = is_deadlock(machine.code(), locals, &memory, seen) == Some(true);
+            if !waits || !machine.is_real(state) {
+                return Err(Invalid::new("not all threads wait for ever at the end"));
+            }
+            let mut last = sc::State {
+                locals: locals.to_vec(),
+                memory,
+            };
+            if let Some((location, value)) = seen {
+                last.memory[location.index()] = value;
+            }
+            let rounds = forgetful.rounds(&forgetful.forget(last));
+            return match rounds.is_some_and(|(_, stuck)| !stuck.is_empty()) {
                 true => Ok(()),
-                false => Err(Invalid::new("not all threads wait for ever at the end")),
+                false => Err(Invalid::new("no thread is stuck at the end")),
             };
         }
         if seen.is_some_and(|(location, value)| memory[location.index()] != value) {
@@ -130,7 +140,8 @@ where
             locals: locals.to_vec(),
             memory,
         };
-        cycles(&Sc::new(program), program, witness, start, vec![state])
+        let state = forgetful.forget(state);
+        cycles(&forgetful, program, witness, start, vec![state])
     };
     let threads: Vec<usize> = (0..machine.code().instances.len()).collect();
     let is_right = |candidate: &Candidate<M::State>| judged(&candidate.state).is_ok();

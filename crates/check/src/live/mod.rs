@@ -15,6 +15,7 @@
 mod fair;
 mod graph;
 mod lasso;
+pub(crate) mod rounds;
 mod tso;
 mod weak;
 mod words;

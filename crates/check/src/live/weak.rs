@@ -8,13 +8,12 @@
 use web_time::Instant;
 
 use palisade_lang::{
-    BinaryOp, CopyRef, Expr, LabelRef, Never, Op, PointId, Program, RegisterExpr, RegisterId,
-    RmwAction, Span, StateAtom, Thread, Transition, UnaryOp,
+    BinaryOp, Expr, Never, Op, PointId, Program, RegisterExpr, RegisterId, RmwAction, Span,
+    StateAtom, Thread, Transition, UnaryOp,
 };
 use palisade_memory::ra_accepts::blocks_end;
-use palisade_memory::{Pattern, PatternKind};
 
-use super::{is_meant, under_sc};
+use super::under_sc;
 use crate::weak::{everything, is_race, raced, robust, violated_under_sc};
 use crate::{Answer, Control, Criterion, Options, Refusal, Verdict, ra};
 
@@ -33,6 +32,7 @@ pub(super) fn check(
     };
     let sc = under_sc(program, &part(options.model, Criterion::Live), control);
     let mut total = sc.stats;
+    let errs = sc.notes.iter().any(|note| note == crate::ERROR_NOTE);
     let mut answer = if sc.verdict == Verdict::Violated {
         violated_under_sc(program, sc, &part(options.model, Criterion::Drf), control)?
     } else {
@@ -46,11 +46,14 @@ pub(super) fn check(
                 answer
             }
             (_, Verdict::Unknown(_)) => sc,
-            _ => not_robust(program, &part(options.model, Criterion::Safe), control)?,
+            _ => not_robust(program, &part(options.model, Criterion::Live), control)?,
         }
     };
     for witness in &mut answer.witnesses {
         witness.criterion = Criterion::Live;
+    }
+    if errs && !answer.notes.iter().any(|note| note == crate::ERROR_NOTE) {
+        answer.notes.push(crate::ERROR_NOTE.into());
     }
     total.add(&answer.stats);
     total.wall = start.elapsed();
@@ -63,67 +66,22 @@ fn not_robust(
     options: &Options,
     control: &Control<'_>,
 ) -> Result<Answer, Refusal> {
-    let question = waiting_for_ever(program, options);
-    let mut answer = everything(&question, options, control)?;
-    match &answer.verdict {
-        Verdict::Violated => {
-            for witness in &mut answer.witnesses {
-                let race = PatternKind::Race;
-                let kind = witness.pattern.as_ref().map(|pattern| pattern.kind);
-                match kind {
-                    Some(PatternKind::Never) => {}
-                    Some(kind) if kind == race => continue,
-                    _ => {
-                        let why = "a run of the program goes wrong, and what would come behind that is not looked at";
-                        answer.verdict = Verdict::Unknown(why.to_owned());
-                        answer.witnesses.clear();
-                        break;
-                    }
-                }
-                witness.loop_start = Some(witness.events.len());
-                witness.pattern = Some(Pattern {
-                    kind: PatternKind::Stuck,
-                    events: Vec::new(),
-                    message: "from here on every thread that has not ended waits for ever: whatever it reads is the newest there is, and it changes nothing".to_owned(),
-                });
-            }
-        }
-        Verdict::Holds => {
-            if let Some(line) = loop_with_effect(program) {
-                answer.verdict = Verdict::Unknown(format!(
-                    "the program is not robust; no run ends with all threads waiting for ever, but the loop at line {line} may change memory again and again, and runs without end in which it does are not looked at"
-                ));
-            }
-        }
-        Verdict::Unknown(_) => {}
+    let mut answer = everything(&waiting_for_ever(program), options, control)?;
+    if answer.verdict == Verdict::Holds
+        && let Some(line) = loop_with_effect(program)
+    {
+        answer.verdict = Verdict::Unknown(format!(
+            "the program is not robust; no run ends with all threads waiting for ever, but the loop at line {line} may change memory again and again, and runs without end in which it does are not looked at"
+        ));
     }
     Ok(answer)
 }
 
-/// The program that is safe exactly if in no run all threads that have not ended wait for ever, one of them at least that no error has stopped.
-fn waiting_for_ever(program: &Program, options: &Options) -> Program {
+/// The program that asks for states in which nothing moves any more.
+fn waiting_for_ever(program: &Program) -> Program {
     let mut question = program.clone();
-    let mut running = Expr::Const(0);
-    for instance in program.instances() {
-        let name = options.thread.as_ref();
-        if name.is_some_and(|name| !is_meant(program, &instance, name)) {
-            continue;
-        }
-        let copy = CopyRef {
-            thread: instance.thread,
-            copy: Some(instance.copy),
-        };
-        let ended = Expr::Atom(StateAtom::At(copy, LabelRef::End));
-        let runs = Expr::Unary(UnaryOp::Not, Box::new(ended));
-        running = Expr::Binary(BinaryOp::Or, Box::new(running), Box::new(runs));
-    }
-    let deadlock = Expr::Atom(StateAtom::Deadlock);
     question.nevers = vec![Never {
-        conditions: vec![Expr::Binary(
-            BinaryOp::And,
-            Box::new(deadlock),
-            Box::new(running),
-        )],
+        conditions: vec![Expr::Atom(StateAtom::Deadlock)],
         span: Span { start: 0, end: 0 },
     }];
     question

@@ -34,6 +34,24 @@ pub(super) fn hang(program: &Program, graph: &Graph<'_, '_>, stay: &Stay, hang: 
     text
 }
 
+/// Every thread that has not ended waits: these are stuck, each with its place.
+pub(super) fn all_wait(stuck: Vec<(&str, String)>) -> String {
+    let mut stuck = stuck.into_iter();
+    let Some((name, place)) = stuck.next() else {
+        return String::new();
+    };
+    let mut text = format!("`{name}` waits for ever {place}")
+        .trim_end()
+        .to_owned();
+    let others: Vec<String> = stuck
+        .map(|(name, place)| format!("`{name}` {place}"))
+        .collect();
+    if !others.is_empty() {
+        text.push_str(&format!("; stuck as well: {}", others.join(", ")));
+    }
+    text
+}
+
 /// Whether a thread that has not ended leaves nothing there.
 fn is_stuck(graph: &Graph<'_, '_>, stay: &Stay, thread: usize) -> bool {
     let mut view = graph.frame.threads.view();
@@ -48,9 +66,14 @@ fn is_stuck(graph: &Graph<'_, '_>, stay: &Stay, thread: usize) -> bool {
 fn place(program: &Program, graph: &Graph<'_, '_>, stay: &Stay, thread: usize) -> String {
     let mut view = graph.frame.threads.view();
     let code = graph.frame.codes[thread];
-    let mut points: Vec<PointId> = (stay.states.iter())
+    let points: Vec<PointId> = (stay.states.iter())
         .filter_map(|&s| view.point(code, LocalId(graph.row(s)[thread])))
         .collect();
+    place_of(program, code, points)
+}
+
+/// Where a thread stands that is at these points again and again.
+pub(super) fn place_of(program: &Program, code: usize, mut points: Vec<PointId>) -> String {
     points.sort();
     points.dedup();
     let thread = &program.threads[code];

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use palisade_explore::{Finding, Space, Successors};
-use palisade_lang::{Op, Order, PointId, Program, ProgramError, Thread, Value};
+use palisade_lang::{LocationId, Op, Order, PointId, Program, ProgramError, Thread, Value};
 use palisade_memory::witness::InitialName;
 use palisade_memory::{Event, EventKind, EventRef, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, Effect, Footprint, LocalId, View};
@@ -16,6 +16,7 @@ use super::check_meaning;
 use super::messages::{Messages, Pool, Written};
 use crate::certificate::{NoCertificate, Take, finished, hand_over, put_state};
 use crate::checkpoint::Kept;
+use crate::live::rounds::Hangs;
 use crate::run::event_at;
 use crate::safe::{ERROR, never_in_words};
 use crate::sc::StepLabel;
@@ -27,12 +28,20 @@ use crate::{Answer, Control, Criterion, Model, Options, Reductions, Verdict};
 /// The kind of a race's finding.
 const RACE: u64 = 1 << 62;
 
+/// The kind of a hang's finding.
+const HANG: u64 = 1 << 61;
+
 /// So many states are looked at where there may be no end to them and nobody has said how long to look.
 const MOST_STATES: u64 = 30_000;
 
 /// Looks at all runs of a program under RA, as far as it gets.
 pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
-    follow(program, options, control, true)
+    follow(
+        program,
+        options,
+        control,
+        options.criterion != Criterion::Live,
+    )
 }
 
 /// The same, for data races alone.
@@ -53,6 +62,7 @@ fn follow(program: &Program, options: &Options, control: &Control<'_>, errors: b
         pool: Pool::default(),
         forgets: true,
         errors,
+        hangs: Hangs::new(program, options),
     };
     let endless = program.threads.iter().any(writes_in_a_loop);
     let most = most_states(endless, options);
@@ -92,6 +102,7 @@ pub(crate) fn states(
         pool: Pool::default(),
         forgets: false,
         errors: true,
+        hangs: None,
     };
     let endless = program.threads.iter().any(writes_in_a_loop);
     let most = most_states(endless, options);
@@ -138,6 +149,8 @@ struct RaSpace<'f, 'p> {
     forgets: bool,
     /// Whether an error of the program is something to be found.
     errors: bool,
+    /// Where `live` is asked.
+    hangs: Option<Hangs<'p>>,
 }
 
 struct RaWorker<'t> {
@@ -491,15 +504,22 @@ impl<'f> Space for RaSpace<'f, '_> {
             }
         }
         // A thread inside a block goes on seeing what the block has read.
+        next.clear();
+        next.extend_from_slice(row);
         let deadlock = match messages.seen_by_block() {
             Some((location, value)) if value != messages.newest(location) => {
-                next.clear();
-                next.extend_from_slice(row);
                 next[frame.component(location)] = view.value_id(value);
                 is_deadlock_in_old_block(frame, view, next)
             }
             _ => is_deadlock(frame, view, row),
         };
+        if let Some(hangs) = &self.hangs {
+            let hang = || hangs.find_in_row(frame, &mut frame.threads.view(), next);
+            if deadlock && self.is_real(view, row) && hang().is_some() {
+                out.report(HANG);
+            }
+            return;
+        }
         for (index, never) in frame.nevers.iter().enumerate() {
             if frame.is_true(view, row, never, deadlock) && self.is_real(view, row) {
                 out.report(index as u64);
@@ -660,11 +680,13 @@ fn witness(space: &RaSpace<'_, '_>, finding: &Finding) -> Witness {
         }
         let message = events.last().map_or_else(String::new, race_in_words);
         (PatternKind::Race, message)
+    } else if finding.kind & HANG != 0 {
+        (PatternKind::Stuck, String::new())
     } else {
         let never = &program.nevers[finding.kind as usize];
         (PatternKind::Never, never_in_words(program, never))
     };
-    Witness {
+    let mut witness = Witness {
         model: Model::Ra,
         criterion: Criterion::Safe,
         events,
@@ -677,5 +699,20 @@ fn witness(space: &RaSpace<'_, '_>, finding: &Finding) -> Witness {
         }),
         loop_start: None,
         copies: None,
+    };
+    if let (Some(hangs), Some(last)) = (&space.hangs, finding.path.last()) {
+        let mut row = last.row.to_vec();
+        let messages = space.pool.get(row[space.component()]);
+        let seen = messages.seen_by_block();
+        let old = seen.filter(|&(location, value)| value != messages.newest(location));
+        if let Some((location, value)) = old {
+            row[frame.component(location)] = view.value_id(value);
+        }
+        let init = EventRef::Initial(InitialName::Init);
+        let newest = |l: LocationId| origins[l.index()].last().copied().unwrap_or(init);
+        if let Some(hang) = hangs.find_in_row(frame, view, &row) {
+            hangs.tell(&hang, old.is_some(), newest, &mut witness);
+        }
     }
+    witness
 }

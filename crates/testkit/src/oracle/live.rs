@@ -2,8 +2,9 @@
 
 use palisade_lang::Program;
 use palisade_lang::loops::Loops;
-use palisade_memory::{Machine, Sc, Step, StepKind, Tso};
-use rustc_hash::FxHashMap;
+use palisade_memory::{C20Graph, Machine, Model, Sc, Step, StepKind, Tso, sc};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 
 use super::LIMIT_NOW;
 
@@ -38,28 +39,68 @@ pub fn tso_live(program: &Program) -> Option<bool> {
     live(&Tso::new(program), program)
 }
 
+/// Larger graphs are left out where hangs of C++20 are looked for.
+const MOST_EVENTS: usize = 9;
+
+/// `live` under C++20 with all orders, as far as hangs go that begin after few events and in which only what is newest is read from then on: `Some(false)` where there is one, and
+/// otherwise nothing is known.
+pub fn c20_hangs(program: &Program) -> Option<bool> {
+    let machine = C20Graph::new(program, Model::C20).ok()?;
+    let mut seen = FxHashSet::default();
+    let mut work = VecDeque::from([machine.initial()]);
+    let mut shown: Vec<sc::State> = Vec::new();
+    while let Some(state) = work.pop_front() {
+        if state.raced {
+            return None;
+        }
+        if machine.code().holder(&state.locals).is_none() {
+            let memory = machine.newest(&state);
+            let locals = state.locals.clone();
+            let of_sc = sc::State { locals, memory };
+            if !shown.contains(&of_sc) {
+                shown.push(of_sc);
+            }
+        }
+        for (_, next) in machine.steps(&state) {
+            let small = next.graph.len() <= MOST_EVENTS && seen.len() < LIMIT_NOW.get();
+            if small && seen.insert(next.clone()) {
+                work.push_back(next);
+            }
+        }
+    }
+    let sc = Sc::new(program);
+    let graph = explicit(&sc, program, shown)?;
+    let threads = sc.code().instances.len();
+    let stuck = (0..threads).any(|thread| can_be_stuck(&sc, &graph, thread));
+    stuck.then_some(false)
+}
+
 fn is_of(step: &Step, buffer: bool) -> bool {
     (step.kind == StepKind::Flush) == buffer
 }
 
 fn live<M: Machine>(machine: &M, program: &Program) -> Option<bool> {
-    let graph = explicit(machine, program)?;
+    let graph = explicit(machine, program, vec![machine.initial()])?;
     let threads = machine.code().instances.len();
     Some((0..threads).all(|thread| !can_be_stuck(machine, &graph, thread)))
 }
 
-fn explicit<M: Machine>(machine: &M, program: &Program) -> Option<Explicit<M::State>> {
+fn explicit<M: Machine>(
+    machine: &M,
+    program: &Program,
+    initial: Vec<M::State>,
+) -> Option<Explicit<M::State>> {
     let loops: Vec<Loops> = (program.threads.iter())
         .map(|thread| Loops::of(thread, program.domain))
         .collect();
     let code = machine.code();
     let limit = LIMIT_NOW.get();
+    let known = initial.iter().cloned().enumerate();
+    let mut known: FxHashMap<M::State, usize> = known.map(|(at, state)| (state, at)).collect();
     let mut graph = Explicit {
-        states: vec![machine.initial()],
+        states: initial,
         turns: Vec::new(),
     };
-    let mut known = FxHashMap::default();
-    known.insert(machine.initial(), 0);
     let mut from = 0;
     while from < graph.states.len() {
         let state = graph.states[from].clone();

@@ -8,6 +8,7 @@
 //! steps (which touch no memory and commute with every step of other threads) go first where nobody can observe the difference.
 
 mod c20;
+mod fair;
 mod live;
 mod looping;
 mod observed;
@@ -19,7 +20,8 @@ mod waiting;
 pub use c20::{
     Shown, c20_drf, c20_robust, c20_safe, rc11_drf, rc11_robust, rc11_safe, shown, shown_by_views,
 };
-pub use live::{sc_live, tso_live};
+pub use fair::{c20_live, polled, ra_live};
+pub use live::{c20_hangs, sc_live, tso_live};
 pub use looping::{ra_robust_looping, tso_persistent_looping, tso_robust_looping};
 pub use observed::{
     c20_observational, c20_shows_what_sc_shows, ra_observational, rc11_observational,
