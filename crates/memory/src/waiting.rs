@@ -157,6 +157,9 @@ pub struct Round {
     pub steps: Vec<(usize, Step, usize)>,
 }
 
+/// A thread, and what it does for ever.
+pub type OfThread = (usize, Round);
+
 impl<'p> Forgetful<'p> {
     /// The machine for a program.
     pub fn new(program: &'p Program) -> Self {
@@ -229,7 +232,7 @@ impl<'p> Forgetful<'p> {
 
     /// For each thread that goes round in a state in which nothing moves any more, what it does for ever; and the threads that are stuck: they do not move, or stay in a loop
     /// that has a way out. `None` where not all are in their rounds yet, or one is inside a block that it will leave.
-    pub fn rounds(&self, state: &State) -> Option<(Vec<(usize, Round)>, Vec<usize>)> {
+    pub fn rounds(&self, state: &State) -> Option<(Vec<OfThread>, Vec<usize>)> {
         let code = self.code();
         let running = |&t: &usize| {
             let local = &state.locals[t];

@@ -222,14 +222,15 @@ fn accesses(program: &Program) -> Vec<Vec<Vec<bool>>> {
         loop {
             let before = found.clone();
             for transition in &thread.transitions {
-                for location in 0..locations {
-                    let accessed = match transition.op.address() {
-                        Some(Address::Direct(l)) => l.index() == location,
-                        Some(_) => true,
-                        None => false,
-                    };
-                    let later = found[transition.to.index()][location];
-                    found[transition.from.index()][location] |= accessed || later;
+                let accessed = |location: usize| match transition.op.address() {
+                    Some(Address::Direct(l)) => l.index() == location,
+                    Some(_) => true,
+                    None => false,
+                };
+                let later = found[transition.to.index()].clone();
+                let here = found[transition.from.index()].iter_mut();
+                for (location, (here, later)) in here.zip(later).enumerate() {
+                    *here |= accessed(location) || later;
                 }
             }
             if found == before {
