@@ -8,6 +8,8 @@ pub mod machine;
 pub mod ra;
 pub mod ra_accepts;
 pub mod ra_graph;
+#[cfg(test)]
+mod rules;
 pub mod sc;
 pub mod thread;
 pub mod tso;
