@@ -58,6 +58,12 @@ impl Default for Options {
     }
 }
 
+/// The headers with the kernel's names, as they are called in a source.
+const KERNEL_HEADERS: [&str; 2] = ["<palisade/linux.h>", "<lkmm.h>"];
+
+/// Said where one of them is used.
+const NOT_THE_KERNELS_MODEL: &str = "`palisade/linux.h` maps the kernel's names to the atomics of C11: this is not the Linux kernel's memory model, and dependencies order nothing here";
+
 /// Why a text is no program, and the text with all files that it includes, to which the places belong.
 pub type Failure = (Source, Vec<Diagnostic>);
 
@@ -100,6 +106,12 @@ pub fn parse(name: &str, text: &str, options: &Options) -> Result<Parsed, Failur
     };
     let mut parsed = palisade_lower::lower(&unit).map_err(|errors| (source.clone(), errors))?;
     parsed.warnings.extend(translated.warnings);
+    let mut kernel = KERNEL_HEADERS.iter();
+    if kernel.any(|name| source.file_named(name).is_some()) {
+        parsed
+            .warnings
+            .push(Diagnostic::warning(whole, NOT_THE_KERNELS_MODEL));
+    }
     for path in beside {
         let shown = path.display();
         let message = format!("`{shown}` is read as well: it is beside a header that is included");

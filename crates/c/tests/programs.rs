@@ -1,6 +1,7 @@
 //! The programs of programs/c, each with the verdicts that it must get, judged again by `validate` where a run violates.
 
-use palisade_check::{Control, Criterion, Model, Options, Verdict, check};
+use palisade_check::{Control, Criterion, Model, Options, Verdict};
+use palisade_param::check;
 use std::path::{Path, PathBuf};
 
 fn directory() -> PathBuf {

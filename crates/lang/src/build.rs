@@ -46,6 +46,11 @@ impl ThreadBuilder {
         self.thread.initial
     }
 
+    /// Of this thread any number runs.
+    pub fn any_number(&mut self) {
+        self.thread.copies = Copies::Any;
+    }
+
     /// A new point.
     pub fn point(&mut self, span: Span) -> PointId {
         self.thread.points.push(Point {

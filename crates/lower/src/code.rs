@@ -8,9 +8,9 @@ use crate::copies::{Binding, Copy};
 use crate::fold;
 use crate::memory::{array_cells, function_number, poison};
 use crate::program::{
-    ArgumentCell, Lowering, MAIN_HANDLE, MOST_POINTS, announce, height, wait_for,
+    ArgumentCell, CLIENT_HANDLE, Lowering, MAIN_HANDLE, MOST_POINTS, announce, height, wait_for,
 };
-use crate::start::Frame;
+use crate::start::{Beginning, Frame, Visible};
 use crate::unit::{
     Action, Atom, Block, BlockId, End, Function, FunctionId, ObjectId, Step, Storage, ValueExpr,
 };
@@ -141,9 +141,34 @@ impl<'l, 'u> Code<'l, 'u> {
         self.thread
     }
 
+    /// A thread of which there is any number. No other thread knows one of them by its handle.
+    pub fn client(mut self, index: usize) -> ThreadBuilder {
+        let client = &self.lowering.clients[index];
+        let (function, span) = (client.function, client.span);
+        self.handle = CLIENT_HANDLE + index as Value;
+        let mut values = Vec::new();
+        for argument in &client.arguments {
+            values.push(match argument {
+                Expr::Const(value) => Expr::Const(*value),
+                _ => Expr::Const(0),
+            });
+        }
+        let (at, exit) = (self.thread.initial(), self.exit);
+        self.call(at, function, &values, None, exit, &[], false, span);
+        self.thread.any_number();
+        self.thread
+    }
+
     /// The first thread, from where its beginning has led.
-    pub fn rest_of(mut self, frames: &[Frame]) -> ThreadBuilder {
+    pub fn rest_of(mut self, beginning: &Beginning) -> ThreadBuilder {
+        let frames = &beginning.frames;
         let mut at = self.thread.initial();
+        for visible in &beginning.visible {
+            at = match visible {
+                Visible::Statement(span) => self.statement(at, *span),
+                Visible::Step(op, span) => self.step(at, op.clone(), *span),
+            };
+        }
         let mut exit = self.exit;
         let mut result = None;
         let mut chain = Vec::new();
@@ -457,18 +482,7 @@ impl<'l, 'u> Code<'l, 'u> {
     ) -> Option<PointId> {
         let span = step.span;
         match &step.action {
-            Action::Statement => {
-                if let Some(place) = self.placed.get(&at) {
-                    if self.lowering.places[place.index()].span == span {
-                        return Some(at);
-                    }
-                    at = self.step(at, Op::Jump, span);
-                }
-                if !self.atomic {
-                    self.place(at, span);
-                }
-                return Some(at);
-            }
+            Action::Statement => return Some(self.statement(at, span)),
             Action::Assign(to, value) => {
                 if let Some(register) = copy.register(*to) {
                     let value = self.value(copy, &mut at, value, span);
@@ -694,6 +708,20 @@ impl<'l, 'u> Code<'l, 'u> {
             }
         }
         Some(at)
+    }
+
+    /// Here a statement begins.
+    fn statement(&mut self, mut at: PointId, span: Span) -> PointId {
+        if let Some(place) = self.placed.get(&at) {
+            if self.lowering.places[place.index()].span == span {
+                return at;
+            }
+            at = self.step(at, Op::Jump, span);
+        }
+        if !self.atomic {
+            self.place(at, span);
+        }
+        at
     }
 
     fn place(&mut self, at: PointId, span: Span) {

@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::escape;
 use crate::memory::{Memory, block_state, poison};
 use crate::shape::Shape;
-use crate::start;
+use crate::start::{self, Visible};
 use crate::unit::{Action, FunctionId, Storage, Unit};
 use palisade_lang::build::ThreadBuilder;
 use palisade_lang::program::Bound;
@@ -18,6 +18,8 @@ use std::collections::HashMap;
 pub const MOST_POINTS: usize = 400_000;
 /// The first thread's handle: none that another thread has.
 pub const MAIN_HANDLE: Value = 1 << 40;
+/// The handles of threads of which there is any number, which have one together.
+pub const CLIENT_HANDLE: Value = 1 << 41;
 /// Nor more threads.
 const MOST_THREADS: usize = 64;
 
@@ -55,6 +57,8 @@ pub struct Lowering<'u> {
     pub memory: Memory,
     pub shapes: Vec<Shape>,
     pub instances: Vec<Instance>,
+    /// Threads of which there is any number.
+    pub clients: Vec<Instance>,
     pub places: Vec<Place>,
     pub place_of: HashMap<Span, PlaceId>,
     pub bounds: Vec<Bound>,
@@ -96,6 +100,7 @@ pub fn lower(unit: &Unit) -> Result<Parsed, Vec<Diagnostic>> {
         memory: Memory::new(unit, frees),
         shapes: unit.functions.iter().map(Shape::of).collect(),
         instances: Vec::new(),
+        clients: Vec::new(),
         places: Vec::new(),
         place_of: HashMap::new(),
         bounds: Vec::new(),
@@ -105,13 +110,22 @@ pub fn lower(unit: &Unit) -> Result<Parsed, Vec<Diagnostic>> {
         results: actions().any(|action| matches!(action, Action::Join { to: Some(_), .. })),
         points: 0,
     };
-    let frames = start::run(&mut lowering);
+    let mut beginning = start::run(&mut lowering);
     let mut threads = Vec::new();
     let mut created = 0;
-    if !frames.is_empty() && Code::does_something(&lowering, &frames) {
+    if !Code::does_something(&lowering, &beginning.frames) {
+        beginning.frames.clear();
+        // That it waits at its end is not noticed by others.
+        while let Some(last) = beginning.visible.last()
+            && !matches!(last, Visible::Step(Op::Store { .. }, _))
+        {
+            beginning.visible.pop();
+        }
+    }
+    if !beginning.frames.is_empty() || !beginning.visible.is_empty() {
         let name = unit.functions[unit.entry.index()].name.clone();
-        let code = Code::new(&mut lowering, ThreadId(0), &name, frames[0].function);
-        threads.push(code.rest_of(&frames));
+        let code = Code::new(&mut lowering, ThreadId(0), &name, unit.entry);
+        threads.push(code.rest_of(&beginning));
     }
     while created < lowering.instances.len() && lowering.errors.is_empty() {
         if lowering.instances.len() > MOST_THREADS {
@@ -126,6 +140,32 @@ pub fn lower(unit: &Unit) -> Result<Parsed, Vec<Diagnostic>> {
         let code = Code::new(&mut lowering, id, &name, function);
         threads.push(code.instance(created));
         created += 1;
+    }
+    for index in 0..lowering.clients.len() {
+        let (function, span) = (
+            lowering.clients[index].function,
+            lowering.clients[index].span,
+        );
+        let name = unit.functions[function.index()].name.clone();
+        let id = ThreadId(threads.len() as u32);
+        let before = lowering.memory.locations.len();
+        let code = Code::new(&mut lowering, id, &name, function);
+        threads.push(code.client(index));
+        if let Some(own) = lowering.memory.locations.get(before) {
+            let message = format!(
+                "of this thread there is any number, so it can have no memory of its own, such as `{}`",
+                own.name
+            );
+            lowering.errors.push(Diagnostic::error(span, message));
+        }
+    }
+    if let (false, Some(bound)) = (lowering.clients.is_empty(), lowering.bounds.first()) {
+        let message = format!(
+            "with any number of threads it is not known whether a limit is met: {}",
+            bound.message
+        );
+        let error = Diagnostic::error(bound.span, message);
+        lowering.errors.push(error);
     }
     if !lowering.errors.is_empty() {
         return Err(lowering.errors);

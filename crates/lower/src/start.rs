@@ -1,14 +1,17 @@
 //! The beginning of a program, before there is a second thread: it is run here and now, and memory begins as it leaves it.
 //!
 //! All that it stores happens before everything that another thread does, so no model can tell it from initial values. The run goes on
-//! behind the creation of threads as long as the first thread touches nothing but its own variables, because nothing can be told from
-//! that either: those threads are simply there from the beginning.
+//! behind the creation of threads as long as what the first thread does is known without looking at memory that others may change: nothing can be
+//! told from what it does with its own variables, and what others can see (a store, a thread that is created later, a wait for the end of one) is written
+//! down, to be done by the first thread in this order ([`Visible`]).
 
 use crate::fold;
 use crate::memory::{array_cells, block_state, function_number, function_numbered, poison};
-use crate::program::{Instance, Lowering, MAIN_HANDLE};
+use crate::program::{Instance, Lowering, MAIN_HANDLE, announce, wait_for};
+use crate::shape;
 use crate::unit::{Action, Atom, BlockId, End, FunctionId, LocalId, Storage, Unit, ValueExpr};
-use palisade_lang::{Domain, Expr, Value};
+use palisade_lang::{Address, Domain, Expr, LocationId, Op, Order, Span, Value};
+use std::collections::BTreeMap;
 
 /// A function that has been called and has not returned.
 #[derive(Clone, Debug)]
@@ -25,17 +28,41 @@ pub struct Frame {
     pub result: Option<LocalId>,
 }
 
+/// What the first thread does after it has created another one, as far as others can tell.
+#[derive(Clone, Debug)]
+pub enum Visible {
+    /// Here a statement of the user begins.
+    Statement(Span),
+    /// A step.
+    Step(Op, Span),
+}
+
+/// The beginning of a program.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    /// What the first thread does first …
+    pub visible: Vec<Visible>,
+    /// … and where it stands then: nowhere where it has ended.
+    pub frames: Vec<Frame>,
+}
+
+/// More visible steps are left to the search.
+const MOST_VISIBLE: usize = 2_000;
 /// Longer beginnings are left to the search.
 const MOST_STEPS: usize = 2_000_000;
 /// Deeper ones too.
 const MOST_FRAMES: usize = 1_000;
 
-/// Runs the beginning. What is left of the first thread: nothing where it has ended.
-pub fn run(lowering: &mut Lowering<'_>) -> Vec<Frame> {
+/// Runs the beginning.
+pub fn run(lowering: &mut Lowering<'_>) -> Beginning {
     let entry = lowering.unit.entry;
     let mut run = Run {
         frames: Vec::new(),
         own: Vec::new(),
+        escaping: Vec::new(),
+        changed: BTreeMap::new(),
+        visible: Vec::new(),
+        statement: None,
         alone: true,
         lowering,
     };
@@ -45,7 +72,15 @@ pub fn run(lowering: &mut Lowering<'_>) -> Vec<Frame> {
             break;
         }
     }
-    run.frames
+    for range in std::mem::take(&mut run.escaping) {
+        if run.own.contains(&range) {
+            run.write_down(range);
+        }
+    }
+    Beginning {
+        visible: run.visible,
+        frames: run.frames,
+    }
 }
 
 struct Run<'l, 'u> {
@@ -53,6 +88,13 @@ struct Run<'l, 'u> {
     frames: Vec<Frame>,
     /// Variables in memory whose address only the first thread has: from, to (exclusive).
     own: Vec<(Value, Value)>,
+    /// Those of them whose address the rest of the program may make known.
+    escaping: Vec<(Value, Value)>,
+    /// Cells of such variables that were stored to since there is another thread: where, and what they held when it was created.
+    changed: BTreeMap<usize, (Value, Span)>,
+    visible: Vec<Visible>,
+    /// The statement that is being executed, until something visible comes of it.
+    statement: Option<Span>,
     /// No thread has been created yet.
     alone: bool,
 }
@@ -62,7 +104,7 @@ impl Run<'_, '_> {
         let unit: &Unit = self.lowering.unit;
         let code = &unit.functions[function.index()];
         let mut values = Vec::with_capacity(code.locals.len());
-        for local in &code.locals {
+        for (index, local) in code.locals.iter().enumerate() {
             values.push(match &local.storage {
                 Storage::Register => 0,
                 Storage::Memory(cells) => {
@@ -70,6 +112,9 @@ impl Run<'_, '_> {
                     let address = self.lowering.memory.add_unset(name, cells, local.span);
                     let end = self.lowering.memory.next_address();
                     self.own.push((address, end));
+                    if self.lowering.escaping[function.index()][index] {
+                        self.escaping.push((address, end));
+                    }
                     address
                 }
             });
@@ -127,18 +172,69 @@ impl Run<'_, '_> {
     }
 
     /// This value can now be known elsewhere: if it is the address of a variable, that one is no longer the first thread's own.
+    /// What it was set to before is visible from now on.
     fn give(&mut self, value: Value) {
-        self.own
-            .retain(|(from, to)| !(*from..=*to).contains(&value));
+        let given = |(from, to): &(Value, Value)| (*from..=*to).contains(&value);
+        let ranges: Vec<_> = self.own.iter().copied().filter(given).collect();
+        for range in ranges {
+            self.write_down(range);
+        }
+        self.own.retain(|range| !given(range));
     }
 
-    fn store(&mut self, cell: usize, value: Value) -> Option<()> {
+    /// What was stored to these cells since there is another thread is done by steps of the first one.
+    fn write_down(&mut self, (from, to): (Value, Value)) {
+        let memory = &self.lowering.memory;
+        let cells: Vec<usize> = (self.changed.keys().copied())
+            .filter(|cell| (from..to).contains(&memory.address_of(*cell)))
+            .collect();
+        for cell in cells {
+            let Some((before, span)) = self.changed.remove(&cell) else {
+                continue;
+            };
+            let location = &mut self.lowering.memory.locations[cell];
+            let value = std::mem::replace(&mut location.initial, before);
+            let store = Op::Store {
+                address: Address::Direct(LocationId(cell as u32)),
+                value: Expr::Const(value),
+                order: Order::NonAtomic,
+            };
+            self.show(store, span);
+        }
+    }
+
+    fn store(&mut self, cell: usize, value: Value, span: Span) -> Option<()> {
         // A store to what was given back is for the search to show.
-        (self.lowering.memory.locations[cell].initial != poison::GONE).then_some(())?;
+        let before = self.lowering.memory.locations[cell].initial;
+        (before != poison::GONE).then_some(())?;
         if !self.is_own(self.lowering.memory.address_of(cell)) {
             self.give(value);
+        } else if !self.alone {
+            self.changed.entry(cell).or_insert((before, span)).1 = span;
         }
         self.lowering.memory.locations[cell].initial = value;
+        Some(())
+    }
+
+    /// A store that other threads can see, with a value that is known: the first thread does it.
+    fn visible_store(
+        &mut self,
+        address: Value,
+        value: Value,
+        order: Order,
+        span: Span,
+    ) -> Option<()> {
+        let memory = &self.lowering.memory;
+        let cell = memory.at(address)?;
+        // Memory that may be gone is for the search to look after.
+        (!memory.is_loose(cell) && self.visible.len() < MOST_VISIBLE).then_some(())?;
+        self.give(value);
+        let store = Op::Store {
+            address: Address::Direct(cell),
+            value: Expr::Const(value),
+            order,
+        };
+        self.show(store, span);
         Some(())
     }
 
@@ -183,9 +279,16 @@ impl Run<'_, '_> {
                 (!relation.holds(held, self.value(value)?)).then_some(())?;
             }
             Action::ThisThread(to) => self.set(*to, MAIN_HANDLE),
-            Action::Store { address, value, .. } => {
-                let (cell, value) = (self.cell(address)?, self.value(value)?);
-                self.store(cell, value)?;
+            Action::Store {
+                address,
+                value,
+                order,
+            } => {
+                let (address, value) = (self.value(address)?, self.value(value)?);
+                match self.alone || self.is_own(address) {
+                    true => self.store(self.lowering.memory.at(address)?.index(), value, span)?,
+                    false => self.visible_store(address, value, *order, span)?,
+                }
             }
             Action::Fetch {
                 to,
@@ -197,7 +300,7 @@ impl Run<'_, '_> {
                 let cell = self.cell(address)?;
                 let old = self.read(cell)?;
                 let new = Domain::FULL.binary(*op, old, self.value(operand)?).ok()?;
-                self.store(cell, new)?;
+                self.store(cell, new, span)?;
                 to.iter().for_each(|to| self.set(*to, old));
             }
             Action::Exchange {
@@ -205,7 +308,7 @@ impl Run<'_, '_> {
             } => {
                 let (cell, value) = (self.cell(address)?, self.value(value)?);
                 let old = self.read(cell)?;
-                self.store(cell, value)?;
+                self.store(cell, value, span)?;
                 to.iter().for_each(|to| self.set(*to, old));
             }
             Action::CompareExchange {
@@ -221,7 +324,7 @@ impl Run<'_, '_> {
                 let read = self.read(cell)?;
                 let (expected, desired) = (self.value(expected)?, self.value(desired)?);
                 if read == expected {
-                    self.store(cell, desired)?;
+                    self.store(cell, desired, span)?;
                 }
                 self.set(*old, read);
                 self.set(*success, Value::from(read == expected));
@@ -235,7 +338,7 @@ impl Run<'_, '_> {
                 let cell = self.cell(address)?;
                 let (expected, desired) = (self.value(expected)?, self.value(desired)?);
                 (self.read(cell)? == expected).then_some(())?;
-                self.store(cell, desired)?;
+                self.store(cell, desired, span)?;
             }
             Action::Wait {
                 to,
@@ -248,8 +351,17 @@ impl Run<'_, '_> {
                 relation.holds(read, self.value(value)?).then_some(())?;
                 to.iter().for_each(|to| self.set(*to, read));
             }
-            Action::Fence(_) | Action::AtomicBegin | Action::AtomicEnd => {
-                self.alone.then_some(())?;
+            Action::Fence(order) if !self.alone => {
+                self.show(Op::Fence(*order), span);
+            }
+            Action::Fence(_) => {}
+            Action::AtomicBegin | Action::AtomicEnd => self.alone.then_some(())?,
+            Action::Join { handle, to: None } => {
+                let handle = self.value(handle)?;
+                let mut instances = self.lowering.instances.iter();
+                (self.lowering.joins && instances.any(|i| i.done == handle)).then_some(())?;
+                let end = Address::Direct(self.lowering.memory.at(handle)?);
+                self.show(wait_for(end), span);
             }
             Action::Assume(condition) | Action::Assert(condition) => {
                 (self.value(condition)? != 0).then_some(())?;
@@ -287,11 +399,31 @@ impl Run<'_, '_> {
                     self.give(*value);
                 }
                 self.alone = false;
+                if self.visible.is_empty()
+                    && let Some(clients) = self.created_without_end()
+                {
+                    self.lowering.clients.extend(clients);
+                    // The first thread does nothing else from here on.
+                    self.frames.clear();
+                    return None;
+                }
                 let arguments = values.into_iter().map(Expr::Const).collect();
+                // What others can see comes before this thread.
+                let start = match self.visible.is_empty() {
+                    true => None,
+                    false => {
+                        let name = &unit.functions[callee.index()].name;
+                        let memory = &mut self.lowering.memory;
+                        let cell = memory.add_one(&format!("start of {name}"), span);
+                        let start = announce(Address::Direct(memory.at(cell)?));
+                        self.show(start, span);
+                        Some(cell)
+                    }
+                };
                 let number = self.lowering.add_instance(Instance {
                     function: callee,
                     arguments,
-                    start: None,
+                    start,
                     done: 0,
                     span,
                 });
@@ -332,7 +464,9 @@ impl Run<'_, '_> {
                     }
                 }
             }
-            Action::Statement => {}
+            Action::Statement => {
+                self.statement = Some(span);
+            }
             Action::Choose(..)
             | Action::CompareExchange { .. }
             | Action::Join { .. }
@@ -343,6 +477,82 @@ impl Run<'_, '_> {
         }
         self.frames.last_mut()?.step += 1;
         Some(())
+    }
+
+    /// The first thread does this, and others can tell.
+    fn show(&mut self, op: Op, span: Span) {
+        if let Some(statement) = self.statement.take() {
+            self.visible.push(Visible::Statement(statement));
+        }
+        self.visible.push(Visible::Step(op, span));
+    }
+
+    /// Where the first thread is in a loop without a way out that does nothing but create threads, the same in every round: which. Of each there
+    /// is any number then.
+    fn created_without_end(&self) -> Option<Vec<Instance>> {
+        let unit: &Unit = self.lowering.unit;
+        let frame = self.frames.last()?;
+        let function = &unit.functions[frame.function.index()];
+        let mut blocks = vec![frame.block];
+        let (mut at, mut comes_back) = (0, false);
+        while let Some(block) = blocks.get(at) {
+            let next = match &function.blocks[block.index()].end {
+                End::Goto(next) => vec![*next],
+                End::Branch(condition, yes, no) => match condition.constant(Domain::FULL) {
+                    Some(0) => vec![*no],
+                    Some(_) => vec![*yes],
+                    None => return None,
+                },
+                End::Return(_) | End::Finish(_) | End::Stop => return None,
+            };
+            comes_back |= next.contains(&frame.block);
+            for next in next {
+                if !blocks.contains(&next) {
+                    blocks.push(next);
+                }
+            }
+            at += 1;
+        }
+        let code = || {
+            let blocks = blocks.iter().map(|b| &function.blocks[b.index()]);
+            blocks.flat_map(|block| &block.steps)
+        };
+        let mut set = Vec::new();
+        for step in code() {
+            shape::for_each_target(&step.action, &mut |local| set.push(local));
+        }
+        let mut created = Vec::new();
+        for step in code() {
+            match &step.action {
+                Action::Statement | Action::Assign(..) => {}
+                // The handle, in a variable of its own.
+                Action::Store { address, .. } if self.is_own(self.value(address)?) => {}
+                Action::Spawn {
+                    callee, arguments, ..
+                } => {
+                    let same = |expr: &ValueExpr| {
+                        let mut same = true;
+                        expr.for_each_atom(&mut |atom| {
+                            same &= !matches!(atom, Atom::Local(local) if set.contains(local));
+                        });
+                        same.then(|| self.value(expr)).flatten()
+                    };
+                    let mut values = Vec::new();
+                    for argument in arguments {
+                        values.push(Expr::Const(same(argument)?));
+                    }
+                    created.push(Instance {
+                        function: function_numbered(same(callee)?)?,
+                        arguments: values,
+                        start: None,
+                        done: 0,
+                        span: step.span,
+                    });
+                }
+                _ => return None,
+            }
+        }
+        comes_back.then_some(created)
     }
 
     /// The memory of a function's variables, where nothing else can know it, is no part of the program once it has returned.
@@ -361,6 +571,8 @@ impl Run<'_, '_> {
                 self.own.swap_remove(at);
                 let left = memory.locations.len() - cells.len();
                 memory.locations.truncate(left);
+                self.changed.retain(|cell, _| *cell < left);
+                self.escaping.retain(|escaping| *escaping != range);
             }
         }
     }

@@ -11,7 +11,7 @@ use palisade_fence::{
     Wishes, fences,
 };
 use palisade_lang::meter::is_exhausted;
-use palisade_lang::{Diagnostic, Program, Repair, repaired_text};
+use palisade_lang::{Diagnostic, Language, Program, Repair, repaired_text};
 use palisade_memory::{Criterion, Model};
 use palisade_report::{
     Failure, FenceFindings, FileReport, Findings, OrderFindings, Question, Refusal,
@@ -188,7 +188,7 @@ pub fn report(
         Err(reason) => Err(reason),
     };
     let mut warnings = Vec::new();
-    let (asked, program, result) = match read {
+    let (asked, program, mut result) = match read {
         Err(reason) => {
             let asked = choose(None);
             let reason = format!("{reason} while the program is read");
@@ -253,6 +253,9 @@ pub fn report(
             (asked, Some(program), result)
         }
     };
+    if let (Some(program), Ok(findings)) = (&program, &mut result) {
+        say_how_it_was_read(program, &warnings, findings);
+    }
     let report = FileReport {
         file,
         model: asked.model,
@@ -273,6 +276,13 @@ fn for_any_number(verdict: &Verdict) -> String {
             format!("for any number of threads it is not known: {reason}; `--threads N` asks for more than two")
         }
         Verdict::Violated => unreachable!("a violation is an answer of its own"),
+    }
+}
+
+/// What a verdict about C means depends on how its text was understood (what is no atomic, whose memory model it is not): the answer says so, too.
+fn say_how_it_was_read(program: &Program, warnings: &[Diagnostic], findings: &mut Findings) {
+    if program.language == Language::C {
+        findings.each_notes(|notes| notes.extend(warnings.iter().map(|w| w.message.clone())));
     }
 }
 
