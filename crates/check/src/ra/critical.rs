@@ -16,7 +16,9 @@
 //! whatever values are read; nothing that is possible is left out. Nonatomic locations are left out: where nothing races, their conflicts are
 //! ordered by happens-before through other accesses, and races are looked for in any case.
 
-use palisade_lang::{Op, Order, PointId, Program, RmwAction, Thread};
+use std::cell::Cell;
+
+use palisade_lang::{Op, Order, PointId, Program, Relation, RmwAction, Thread, Value};
 use rustc_hash::FxHashSet;
 
 use super::facts::{Facts, Fences, constants, effective, locations};
@@ -30,6 +32,10 @@ const MOST_ACCESSES: usize = 400;
 /// So many partial cycles are looked at for one access; then it counts as lying on one.
 const MOST_PARTIAL_CYCLES: usize = 400_000;
 
+/// So many steps are taken for all accesses together; then each of the rest counts as lying on a cycle. With many threads that touch one location, a search for
+/// cycles would take longer than the search that it is to spare.
+const MOST_STEPS: usize = 1_000_000;
+
 /// What an access is to a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Access {
@@ -39,6 +45,8 @@ struct Access {
     acquires: bool,
     releases: bool,
     seqcst: bool,
+    /// It reads what the only write of the location has stored: no write comes behind that.
+    last: bool,
 }
 
 /// From one access of a thread to a later one.
@@ -89,6 +97,7 @@ impl Critical {
             only_joined: where_writes(facts, &summaries, |a| a.reads),
             fence_place: (facts.fences == Fences::Updates).then(|| facts.fence_place()),
             summaries,
+            steps: Cell::new(0),
         };
         let mut critical = Critical::everything();
         let mut table = Vec::new();
@@ -161,6 +170,7 @@ fn summaries(program: &Program, facts: &Facts) -> Option<Vec<Summary>> {
     }
     let mut known: Vec<((usize, Option<u32>), Summary)> = Vec::new();
     let mut all = Vec::new();
+    let only = only_stores(program);
     for instance in &instances {
         let code = instance.thread.index();
         let thread = &program.threads[code];
@@ -168,7 +178,7 @@ fn summaries(program: &Program, facts: &Facts) -> Option<Vec<Summary>> {
         let summary = match known.iter().find(|(other, _)| *other == key) {
             Some((_, summary)) => summary.clone(),
             None => {
-                let summary = summary(program, facts, thread, key.1)?;
+                let summary = summary(program, facts, thread, key.1, &only)?;
                 known.push((key, summary.clone()));
                 summary
             }
@@ -179,7 +189,13 @@ fn summaries(program: &Program, facts: &Facts) -> Option<Vec<Summary>> {
 }
 
 /// None where there are too many accesses.
-fn summary(program: &Program, facts: &Facts, thread: &Thread, me: Option<u32>) -> Option<Summary> {
+fn summary(
+    program: &Program,
+    facts: &Facts,
+    thread: &Thread,
+    me: Option<u32>,
+    only: &[Option<Value>],
+) -> Option<Summary> {
     let constants = constants(program, thread, me);
     let mut summary = Summary::default();
     // By transition: the numbers of the accesses that it may be.
@@ -197,7 +213,8 @@ fn summary(program: &Program, facts: &Facts, thread: &Thread, me: Option<u32>) -
         };
         let inside = thread.points[transition.from.index()].atomic;
         for place in places.into_iter().filter(|&p| facts.tracked[p].is_some()) {
-            for access in accesses(program, facts, &transition.op, inside, place) {
+            for mut access in accesses(program, facts, &transition.op, inside, place) {
+                access.last = !inside && waits_for_only_store(program, &transition.op, only, place);
                 let position = summary.accesses.iter().position(|a| *a == access);
                 let number = position.unwrap_or_else(|| {
                     summary.accesses.push(access);
@@ -231,11 +248,69 @@ fn summary(program: &Program, facts: &Facts, thread: &Thread, me: Option<u32>) -
     Some(summary)
 }
 
+/// By location: what it holds in the end, where it is stored to but once in every run (the start or the end of a thread, say), and that is not what it
+/// held before.
+fn only_stores(program: &Program) -> Vec<Option<Value>> {
+    let mut written = vec![0usize; program.locations.len()];
+    let mut only = vec![None; program.locations.len()];
+    if program.is_parameterised() {
+        return only;
+    }
+    for instance in program.instances() {
+        let thread = program.thread(instance.thread);
+        let all = constants(program, thread, thread.me.map(|_| instance.copy));
+        for transition in &thread.transitions {
+            let writes = matches!(transition.op, Op::Store { .. } | Op::Rmw { .. });
+            let (Some(registers), true) = (&all[transition.from.index()], writes) else {
+                continue;
+            };
+            let Some(address) = transition.op.address() else {
+                continue;
+            };
+            for place in locations(program, address, registers) {
+                written[place] += 1;
+                only[place] = match &transition.op {
+                    Op::Store { value, .. } => value.constant(program.domain),
+                    _ => None,
+                };
+            }
+            let again = reached_from(thread, transition.to, &all)[transition.from.index()];
+            if again != [false; 2] {
+                for place in locations(program, address, registers) {
+                    only[place] = None;
+                    written[place] = 2;
+                }
+            }
+        }
+    }
+    for (place, only) in only.iter_mut().enumerate() {
+        let initial = program.domain.reduce(program.locations[place].initial);
+        if written[place] != 1 || *only == Some(initial) {
+            *only = None;
+        }
+    }
+    only
+}
+
+/// Whether an instruction reads what the only store to a location has stored there.
+fn waits_for_only_store(program: &Program, op: &Op, only: &[Option<Value>], place: usize) -> bool {
+    let Op::Wait {
+        relation: Relation::Equal,
+        value,
+        ..
+    } = op
+    else {
+        return false;
+    };
+    let awaited = value.constant(program.domain);
+    awaited.is_some() && only.get(place).is_some_and(|only| *only == awaited)
+}
+
 /// For each point whether it is reached from another one without, and with, an sc fence on the way.
 fn reached_from(
     thread: &Thread,
     from: PointId,
-    possible: &[Option<Vec<Option<palisade_lang::Value>>>],
+    possible: &[Option<Vec<Option<Value>>>],
 ) -> Vec<[bool; 2]> {
     let mut reached = vec![[false; 2]; thread.points.len()];
     let mut work = vec![(from, false)];
@@ -272,6 +347,7 @@ fn accesses(
             acquires: reads && order.acquires(),
             releases: writes && order.releases(),
             seqcst: order == Order::SeqCst,
+            last: false,
         }
     };
     match op {
@@ -326,6 +402,8 @@ struct Search {
     only_joined: Vec<bool>,
     /// The place of fences that are updates of it.
     fence_place: Option<usize>,
+    /// How many steps were taken.
+    steps: Cell<usize>,
 }
 
 impl Search {
@@ -333,7 +411,8 @@ impl Search {
     fn may_be_stale(&self, first: usize, place: usize) -> bool {
         let accesses = &self.summaries[first].accesses;
         // Behind a write that only read-modify-writes follow, nothing can be put.
-        let possible = |a: &Access| a.place == place && !(a.writes && self.only_joined[place]);
+        let possible =
+            |a: &Access| a.place == place && !a.last && !(a.writes && self.only_joined[place]);
         let ends: Vec<usize> = (0..accesses.len())
             .filter(|&access| possible(&accesses[access]))
             .collect();
@@ -364,7 +443,8 @@ impl Search {
             if seen.contains(&partial) {
                 continue;
             }
-            if seen.len() >= MOST_PARTIAL_CYCLES || self.closes(&partial, first, &ends) {
+            let enough = seen.len() >= MOST_PARTIAL_CYCLES || self.steps.get() >= MOST_STEPS;
+            if enough || self.closes(&partial, first, &ends) {
                 return true;
             }
             let access = self.summaries[partial.thread].accesses[partial.access];
@@ -409,7 +489,7 @@ impl Search {
         if from.writes && to.writes {
             edges.push(self.only_updates[from.place]);
         }
-        if from.reads && !from.writes && to.writes {
+        if from.reads && !from.writes && to.writes && !from.last {
             edges.push(false);
         }
         edges.dedup();
@@ -428,6 +508,7 @@ impl Search {
         let summary = &self.summaries[thread];
         let mut visited = before.visited.clone();
         visit(&mut visited, thread);
+        self.steps.set(self.steps.get() + summary.accesses.len());
         for access in 0..summary.accesses.len() {
             for block in self.stepping(thread, by, access, block) {
                 work.push(Partial {
