@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define N 6
+#define N 3
 
 int argument[N];
 atomic_int sum;
@@ -25,5 +25,5 @@ int main(void) {
   }
   for (int i = 0; i < N; i++)
     pthread_join(t[i], NULL);
-  assert(sum == 21);
+  assert(sum == 6);
 }
