@@ -147,7 +147,7 @@ thread t[N] {{
     )
 }
 
-/// A message of so many locations to two readers, who read it backwards and say that they did.
+/// A message of so many locations to two readers, which read it backwards and say that they did.
 fn messages(locations: u32, fence: &str) -> String {
     let mut text = String::from("shared ack");
     for location in 0..locations {
@@ -168,7 +168,7 @@ fn messages(locations: u32, fence: &str) -> String {
     text
 }
 
-/// A counter with so many values, somebody who copies it for ever, and somebody who looks at the copy.
+/// A counter with so many values, a thread that copies it for ever, and a thread that looks at the copy.
 fn copies(values: u32, fence: &str) -> String {
     format!(
         "const N = {values};

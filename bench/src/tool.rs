@@ -49,11 +49,11 @@ pub fn run(command: &mut Command, limit: Duration) -> std::io::Result<Finished> 
     let child = Mutex::new(child);
     let (ended, is_ended) = mpsc::channel();
     std::thread::scope(|scope| {
-        // Whoever leaves, ends the watch.
+        // Leaving ends the watch.
         let ended = ended;
-        // Somebody else looks at the clock and at the memory, from time to time: who looks, disturbs.
+        // Another process looks at the clock and at the memory, from time to time only: looking disturbs.
         let watching = scope.spawn(|| watch(&child, &status_file, begin, limit, is_ended));
-        // The end of what it prints is, nearly always, that of the process: who waits for it is woken up at once.
+        // The end of what it prints is, nearly always, that of the process: a thread that waits for it is woken up at once.
         let mut output = Vec::new();
         if let Some(pipe) = &mut pipe {
             std::io::Read::read_to_end(pipe, &mut output)?;

@@ -106,7 +106,7 @@ impl Spin {
         if compiled.status != Some(0) {
             return Ok(unfinished(format!("build > {BUILD_SECONDS} s"), build));
         }
-        // A deadlock is no error: exported programs wait at an `assume` that nobody will make true. Most programs are small, and
+        // A deadlock is no error: exported programs wait at an `assume` that will never be true. Most programs are small, and
         // large tables would be most of what is measured.
         let mut ran = self.run("./pan", &["-m10000", "-w18", "-E"], 1)?;
         if ran.output.contains(TOO_DEEP) || ran.status.is_none() {

@@ -1,4 +1,4 @@
-//! The form of certificates: what is written where a criterion holds, so that somebody else can check it.
+//! The form of certificates: what is written where a criterion holds, so that an independent program can check it.
 //!
 //! A certificate is a set of states. It proves that a criterion holds if the initial state is in it, if it is closed under steps, and if no
 //! state in it violates. (A state that covers another one stands for it.) This crate knows neither steps nor criteria, only the file:
@@ -25,7 +25,7 @@
 //! and then what the proof needs ([`Proof`]):
 //!
 //! * `states`: nothing.
-//! * `attacks`: the state of an attack: one number for the phase (0: nobody attacks, and nothing more follows that is not 0;
+//! * `attacks`: the state of an attack: one number for the phase (0: no thread attacks, and nothing more follows that is not 0;
 //!   1: the attacker goes on alone; 2: it has just loaded from memory; 3: it has stopped), the attacker, the location of the store that it
 //!   has delayed; for each thread its role (0, 1: it has joined, 2: it is inside a block that has not joined so far, 3: it attacks); for
 //!   each location two numbers for what the attacker has buffered (whether, and what), and one for its access level (0: none, 1: load, 2: store,

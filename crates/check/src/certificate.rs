@@ -1,7 +1,7 @@
-//! The states of a walk without reductions, for a certificate that somebody else can check (see `palisade-certificate` for the form). Only registers that do not
-//! matter any more are forgotten, and under RA states that another one covers: whoever checks knows why.
+//! The states of a walk without reductions, for a certificate that an independent program can check (see `palisade-certificate` for the form). Only registers that do not
+//! matter any more are forgotten, and under RA states that another one covers: the validator knows why.
 //!
-//! Nothing here has to be believed: whoever checks a certificate derives steps and violations again. Threads that an error has stopped are left
+//! Nothing here has to be believed: the validator derives steps and violations again. Threads that an error has stopped are left
 //! out: one that stands before the error can do no less, so their states prove nothing more (and where errors matter, there are none).
 
 use std::io;

@@ -1,7 +1,7 @@
 //! Checkpoints: what a check has found out so far, so that another process can go on with it.
 //!
 //! Most of the time of a check is spent in walks, one after the other. A checkpoint has what came out of the walks that are over, and the walk
-//! that is under way as it stood between two levels. Whoever goes on asks the same question again: walks that are over are answered from the
+//! that is under way as it stood between two levels. A check that goes on asks the same question again: walks that are over are answered from the
 //! checkpoint, the next one goes on where it stood, and what happens between walks is done again, with the same outcome. So verdict, runs and statistics
 //! (but for time and memory) are what they would have been.
 
@@ -91,7 +91,7 @@ impl Checkpoints {
         }))
     }
 
-    /// Goes on from what was written to the sink of a check that asked the same question. Nobody may have asked anything yet.
+    /// Goes on from what was written to the sink of a check that asked the same question. Nothing may have been asked yet.
     pub fn resume(&self, mut source: Box<dyn Read + Send>) -> Result<()> {
         let mut state = self.lock();
         let mut finished = Vec::new();

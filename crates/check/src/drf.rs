@@ -171,7 +171,7 @@ fn witness(
             _ => "one of them writes it",
         }
     );
-    // Whoever comes first must not block the other: a wait or a read-modify-write goes before a plain store.
+    // The access that comes first must not block the other: a wait or a read-modify-write goes before a plain store.
     let blocked = frame.atomic_thread(view, &run.row);
     if blocked == Some(second.instance)
         || (blocked.is_none() && !first.atomic && !still_enabled(frame, view, &run, first, second))

@@ -5,7 +5,7 @@ use palisade_lang::{Address, BinaryOp, Expr, Op, Program, RegisterExpr, Register
 use crate::tso::values::{Possible, possible_values};
 use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Reductions, Verdict};
 
-/// Who does not ask for errors does not want to wait for them: they are looked for among so many states where the program has assertions, …
+/// Where errors are not asked for, the answer does not wait for them: they are looked for among so many states where the program has assertions, …
 const MOST_STATES: u64 = 20_000;
 /// … and among so many where it only has computed addresses, divisions or shifts, which seldom go wrong.
 const FEW_STATES: u64 = 1_000;

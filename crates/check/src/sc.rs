@@ -326,7 +326,7 @@ pub(crate) fn patch_group(
 ///
 /// A set of threads is persistent if no thread outside it may ever access, in conflict, what a thread inside it accesses next.
 /// A smaller set is used only if its steps are invisible (to a `never`, and as far as `invisible` says), and if none of them goes back
-/// in the code: then every cycle of the reduced graph has a state in which all threads are explored, and nobody is put off for ever.
+/// in the code: then every cycle of the reduced graph has a state in which all threads are explored, and no thread is put off for ever.
 pub(crate) fn persistent_set(
     frame: &Frame<'_>,
     view: &mut View<'_>,
@@ -352,7 +352,7 @@ pub(crate) fn persistent_set(
     let footprints = |view: &View<'_>, instance: usize| {
         *view.footprints_from(frame.codes[instance], &standings.each[instance])
     };
-    // Nobody can be reduced who may be in conflict with a thread that cannot: nearly always that decides.
+    // A thread that may be in conflict with one that cannot be reduced cannot be reduced either: nearly always that decides.
     let mut barred = Footprint::default();
     for instance in bits(running & !reducible) {
         barred = barred.union(footprints(view, instance).future);

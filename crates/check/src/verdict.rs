@@ -156,7 +156,7 @@ pub struct Answer {
     pub stats: Stats,
     /// What the user should know beside the verdict, a sentence each.
     pub notes: Vec<String>,
-    /// Where a program is not robust and somebody has asked: what that means for its assertions.
+    /// Where a program is not robust and the caller has asked: what that means for its assertions.
     pub harm: Option<Harm>,
 }
 

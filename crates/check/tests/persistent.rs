@@ -103,7 +103,7 @@ fn first_steps_see_the_stores_of_other_threads() {
     }
 }
 
-/// A lock that the pivot does not read stands in the way of nobody in the abstract program, so that more of the others' steps are needed.
+/// A lock that the pivot does not read stands in no thread's way in the abstract program, so that more of the others' steps are needed.
 #[test]
 fn refinement_ends_in_the_right_answer() {
     let guarded = program(

@@ -330,7 +330,7 @@ fn the_corpus_gets_its_verdicts() {
         let text = std::fs::read_to_string(corpus.join(file)).expect(file);
         let domain = match verdict {
             "robust" | "not-robust" => None,
-            // Nobody has answered: they count for ever, and are finite with a domain.
+            // No tool has answered: they count for ever, and are finite with a domain.
             _ => Some(256),
         };
         let source = palisade_lang::Source::new(file, &text);

@@ -133,7 +133,7 @@ impl<T: Args> Args for Later<T> {
     }
 }
 
-/// The command with all flags of all commands, for whoever wants to look at them or to change them.
+/// The command with all flags of all commands, for code that lists or changes them.
 pub fn whole() -> clap::Command {
     AT_ONCE.set(true);
     let command = Cli::command();
@@ -990,7 +990,7 @@ mod tests {
         whole().debug_assert();
     }
 
-    /// Nobody can tell which of the two has run.
+    /// It could not be told which of the two has run.
     #[test]
     fn described_later_or_at_once_is_the_same() {
         let (mut later, mut at_once) = (Cli::command(), whole());

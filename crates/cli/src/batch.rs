@@ -31,7 +31,7 @@ pub fn in_order<T: Send>(
         changed: Condvar::new(),
     };
     let ahead = MOST_AHEAD * workers;
-    // Held for reading during a glance, for writing by whoever wants the machine to himself.
+    // Held for reading during a glance, for writing by the one search that has the machine to itself.
     let machine = RwLock::new(());
     std::thread::scope(|scope| {
         let mut at_work = 0;
@@ -39,7 +39,7 @@ pub fn in_order<T: Send>(
             let work = || {
                 while let Some(index) = desk.next(count, ahead) {
                     let held = machine.read().unwrap_or_else(PoisonError::into_inner);
-                    // Whatever goes wrong, somebody waits for an outcome: `thorough` meets the same trouble where it can be seen.
+                    // Whatever goes wrong, the caller waits for an outcome: `thorough` meets the same trouble where it can be seen.
                     let glance = AssertUnwindSafe(|| glance(index));
                     let outcome = std::panic::catch_unwind(glance).ok().flatten();
                     drop(held);

@@ -1,7 +1,7 @@
 //! Answers that are kept from run to run: `--cache DIR`.
 //!
 //! What is kept is a proof: a run that shows a violation, a certificate for what holds. It is judged anew, by code that shares nothing with the search, before it is
-//! believed; a proof that does not fit is no answer, and the search begins. So nobody has to trust the directory.
+//! believed; a proof that does not fit is no answer, and the search begins. So the directory does not have to be trusted.
 
 use crate::commands::certificate;
 use crate::files::write_whole;

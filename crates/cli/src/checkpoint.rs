@@ -32,7 +32,7 @@ impl<'a> Wanted<'a> {
         input: &InputArgs,
     ) -> std::result::Result<Option<Self>, String> {
         let resume = args.resume.as_deref();
-        // Who goes on does not want to lose more the next time.
+        // A check that goes on should not lose more the next time.
         let Some(path) = args.checkpoint.as_deref().or(resume) else {
             return Ok(None);
         };

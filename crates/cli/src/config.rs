@@ -77,7 +77,7 @@ pub fn remember(source: &Source) {
     }
 }
 
-/// Why a file that was found, and not named by the user, is not to be believed: somebody else may change it.
+/// Why a file that was found, and not named by the user, is not to be believed: another user may change it.
 pub fn distrust(path: &Path) -> Option<String> {
     #[cfg(unix)]
     {

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// Writes beside the file and renames, so that nobody ever finds half of it.
+/// Writes beside the file and renames, so that half a file is never seen.
 pub fn write_whole(path: &Path, content: &[u8]) -> std::io::Result<()> {
     write_whole_with(path, |out| out.write_all(content))
 }

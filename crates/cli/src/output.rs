@@ -15,7 +15,7 @@ pub struct Output {
     trouble: bool,
 }
 
-/// Nobody reads the answers any more, or they cannot be written.
+/// The reader of the answers has gone, or they cannot be written.
 #[derive(Debug)]
 pub struct Closed;
 
@@ -66,7 +66,7 @@ impl Output {
             Ok(()) => Ok(()),
             Err(error) => {
                 self.closed = true;
-                // Somebody who reads only the first lines, as `head` does, has no need of a complaint.
+                // A reader of only the first lines, such as `head`, has no need of a complaint.
                 if error.kind() != ErrorKind::BrokenPipe {
                     self.trouble = true;
                     self.remark(&format!(
@@ -78,7 +78,7 @@ impl Output {
         }
     }
 
-    /// Prints something that is no answer. If nobody reads that, so be it.
+    /// Prints something that is no answer. It is not an error if its reader has gone.
     pub fn remark(&self, text: &str) {
         let mut stderr = std::io::stderr().lock();
         let _ = stderr.write_all(text.as_bytes());
@@ -91,7 +91,7 @@ impl Output {
         Status::Error
     }
 
-    /// The exit status, where answers may not have reached anybody.
+    /// The exit status, where answers may not have been read.
     pub fn finish(&self, status: Status) -> Status {
         if self.trouble {
             Status::Error

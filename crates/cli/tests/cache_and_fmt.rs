@@ -97,7 +97,7 @@ fn a_kept_answer_is_proved_again() {
     std::fs::write(at.join("sb.pal"), format!("{SB}// changed\n")).unwrap();
     assert!(!cached(&asked("sb.pal")));
 
-    // The directory is not believed: somebody who puts the proof of one program in the place of another's changes no answer.
+    // The directory is not believed: the proof of one program in the place of another's changes no answer.
     let certificates = kept(at, "certificate");
     assert_eq!(certificates.len(), 1);
     let holds = std::fs::read(&certificates[0]).unwrap();

@@ -844,7 +844,7 @@ fn a_project_has_its_defaults() {
     assert_eq!(ask(&["check", "--config", "gone.toml", "lock.pal"]).code, 2);
     // A broken file is no reason not to help.
     assert_eq!(ask(&["completions", "bash", "--config", &other]).code, 0);
-    // One that belongs to another user is not believed. Only who may give files away can try this.
+    // One that belongs to another user is not believed. Only a user that may give files away can try this.
     #[cfg(unix)]
     if std::os::unix::fs::chown(directory.path().join("palisade.toml"), Some(65534), None).is_ok() {
         let done = ask(&["check", "lock.pal"]);

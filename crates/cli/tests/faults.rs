@@ -335,7 +335,7 @@ fn out_of_memory_in_a_control_group_is_unknown() {
         );
         let output = sh(directory.path(), &line);
         if output.status.code() == Some(77) {
-            println!("nobody can be put into a control group here: its limit is not tested");
+            println!("no process can be put into a control group here: its limit is not tested");
             return;
         }
         assert_eq!(code(&output), 3, "{}", text(&output.stderr));
@@ -404,11 +404,11 @@ fn everything_that_is_written_is_written_whole_or_not_at_all() {
             assert_eq!(names_now, names, "{line}");
         }
     };
-    // Nobody may write more than so many blocks to a file.
+    // No process may write more than so many blocks to a file.
     let directory = scratch(&[]);
     prepare(directory.path());
     check(directory.path(), "trap '' XFSZ; ulimit -f 1; exec");
-    // A disk without room. Where nobody can mount one, the above is near enough.
+    // A disk without room. Where none can be mounted, the above is near enough.
     let Some(disk) = SmallDisk::new(256 << 10) else {
         println!("no small disk can be mounted here");
         return;

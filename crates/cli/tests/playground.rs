@@ -250,7 +250,7 @@ fn a_search_has_an_end_in_memory() {
     assert!(kib < 256 << 10, "{kib} KiB");
 }
 
-/// Clients that send a byte now and then keep nobody out, and are cut off.
+/// Clients that send a byte now and then keep no other client out, and are cut off.
 #[test]
 fn clients_that_drip_are_cut_off() {
     let playground = Playground::start();

@@ -51,9 +51,9 @@ pub(crate) struct Budget {
     /// Says another limit; asked at the first look, and again whenever twice as much is taken: threads and their stacks take some of it.
     machine: Option<Machine>,
     ask_at: AtomicU64,
-    /// There may be a limit: without one, nobody looks.
+    /// There may be a limit: without one, memory is not measured.
     limited: bool,
-    /// What is taken is only counted: who takes it sees to it that it is not too much.
+    /// What is taken is only counted: the taker sees to it that it is not too much.
     counts: AtomicBool,
     /// So many quarters of the limit may be taken.
     quarters: u64,
@@ -146,7 +146,7 @@ impl Budget {
         used
     }
 
-    /// Looks whether the limit is kept. The space has caches that nobody accounts for.
+    /// Looks whether the limit is kept. The space has caches that are not accounted for.
     pub(crate) fn check(&self) -> Result<(), Full> {
         if !self.limited {
             return Ok(());

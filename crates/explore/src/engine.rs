@@ -153,13 +153,13 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
 /// A shard that threads take turns with.
 pub(crate) type Slot = Alone<Mutex<Shard>>;
 
-/// What a thread has left for who will insert it.
+/// What a thread has left for the thread that will insert it.
 type Left = Alone<RwLock<Box<Outgoing>>>;
 
 /// Tells the caller how far the walk is. Only the thread that called has one.
 pub(crate) struct Reporter<'a> {
     pub(crate) callback: Option<Callback<'a>>,
-    /// Who keeps the walk, to go on later.
+    /// Keeps the walk, to go on later.
     pub(crate) keeper: Option<&'a mut dyn Keeper>,
     /// A walk to go on with.
     pub(crate) kept: Option<&'a mut dyn Read>,
@@ -208,7 +208,7 @@ pub(crate) struct Engine<'a, S: Space> {
     leftovers: Mutex<Vec<Span>>,
     /// For every component the largest number that did not fit.
     too_large: Mutex<Vec<u32>>,
-    /// Everybody is to finish what they are doing, because of `stop` or `too_large`.
+    /// All threads are to finish what they are doing, because of `stop` or `too_large`.
     pause: AtomicBool,
     grown: AtomicU64,
     pub(crate) best: Mutex<HashMap<u64, Best>>,
@@ -621,7 +621,7 @@ impl<'a, S: Space> Engine<'a, S> {
         self.left.get_or_init(|| left().collect())
     }
 
-    /// Leaves what is to be inserted to who will do it.
+    /// Leaves what is to be inserted to the thread that will do it.
     fn leave(&self, walker: &mut Walker<S::Worker>) {
         let mut left = self.left()[walker.number]
             .0
@@ -662,7 +662,7 @@ impl<'a, S: Space> Engine<'a, S> {
         self.count(sender);
     }
 
-    /// Lets everybody know what a thread has inserted.
+    /// Lets all threads know what one has inserted.
     fn count(&self, sender: &mut Sender) {
         self.count_new(sender);
         self.grown
@@ -820,7 +820,7 @@ impl<'a, S: Space> Engine<'a, S> {
         Ok(())
     }
 
-    /// Lets everybody know how many new states a thread has found.
+    /// Lets all threads know how many new states one has found.
     fn count_new(&self, sender: &mut Sender) {
         self.states
             .fetch_add(std::mem::take(&mut sender.new), Relaxed);

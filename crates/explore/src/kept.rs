@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// States that are written or read at once.
 const CHUNK: u32 = 1024;
 
-/// Somebody who keeps what a walk needs to go on later.
+/// Keeps what a walk needs to go on later.
 pub trait Keeper {
     /// Asked between two levels: whether the walk is to be written down now.
     fn is_due(&mut self) -> bool;

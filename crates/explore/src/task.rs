@@ -42,7 +42,7 @@ struct Share {
     narrow: bool,
     /// The next chunk.
     cursor: Alone<AtomicUsize>,
-    /// How many of the shards somebody has taken to insert into.
+    /// How many of the shards have been taken to insert into.
     taken: Alone<AtomicUsize>,
 }
 
@@ -114,7 +114,7 @@ impl Task {
         (0..threads).map(move |distance| (thread + distance) % threads)
     }
 
-    /// What nobody has taken.
+    /// What has not been taken.
     pub(crate) fn rest(&self) -> impl Iterator<Item = Span> + '_ {
         self.shares.iter().flat_map(|share| {
             let next = share.cursor.0.load(Relaxed);

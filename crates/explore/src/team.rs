@@ -1,6 +1,6 @@
 //! Threads that wait until there is something to do for all of them.
 //!
-//! Rounds may be short (a level with a few hundred states), so those who wait look again and again for a little while before they
+//! Rounds may be short (a level with a few hundred states), so threads that wait look again and again for a little while before they
 //! go to sleep: being woken up takes longer than such a round.
 
 use crate::task::Alone;
@@ -27,7 +27,7 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same, for a mutex that is never held for long: whoever holds it will let go before a sleeper could be woken up.
+/// The same, for a mutex that is never held for long: its holder will let go before a sleeper could be woken up.
 pub(crate) fn lock_soon<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     if let Ok(guard) = mutex.try_lock() {
         return guard;
@@ -58,8 +58,8 @@ fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
 
 /// A team: its members wait in [`Team::serve`] until the leader calls [`Team::start`].
 ///
-/// Nobody takes a lock but to sleep, or to wake somebody up. Who goes to sleep says so and then looks once more whether there is something to
-/// do; who has something to do for others says so and then looks whether they sleep. In the one order of all that is `SeqCst`, one of the two comes second.
+/// A thread takes a lock only to sleep, or to wake another one up. A thread that goes to sleep says so and then looks once more whether there is something to
+/// do; a thread that has something to do for others says so and then looks whether they sleep. In the one order of all that is `SeqCst`, one of the two comes second.
 #[derive(Default)]
 pub(crate) struct Team {
     /// The number of the round.
@@ -71,13 +71,13 @@ pub(crate) struct Team {
     asleep: AtomicUsize,
     leader_asleep: AtomicBool,
     panicked: AtomicBool,
-    /// Held by who goes to sleep, until asleep, and by who wakes up others.
+    /// Held by a thread that goes to sleep, until asleep, and by one that wakes up others.
     bed: Mutex<()>,
     started: Condvar,
     finished: Condvar,
 }
 
-/// The round in which everybody goes home.
+/// The round in which all threads go home.
 const LAST: u64 = u64::MAX;
 
 impl Team {
@@ -87,7 +87,7 @@ impl Team {
         self.round.0.load(SeqCst)
     }
 
-    /// One who was to take part does not come; to be called before the next round.
+    /// A thread that was to take part does not come; to be called before the next round.
     pub(crate) fn resign(&self) {
         self.members.fetch_sub(1, SeqCst);
     }
@@ -149,7 +149,7 @@ impl Team {
         assert!(!self.panicked.load(SeqCst), "a walking thread panicked");
     }
 
-    /// Sends everybody home.
+    /// Sends all threads home.
     pub(crate) fn dismiss(&self) {
         self.begin(LAST);
     }

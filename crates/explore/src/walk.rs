@@ -21,7 +21,7 @@ pub struct Limits<'a> {
     pub memory: Option<u64>,
     /// The same, for as many bytes as this says. It is called once a walk has grown: asking the machine takes longer than some walks.
     pub machine: Option<fn() -> Option<u64>>,
-    /// Stop when somebody sets this.
+    /// Stop when this is set.
     pub cancel: Option<&'a AtomicBool>,
     /// Expand no further level once this many states are found: the same place for every number of threads.
     pub states: Option<u64>,
@@ -108,7 +108,7 @@ pub struct Outcome {
     pub states: States,
 }
 
-/// Who wants to know how far a walk is.
+/// Is told how far a walk is.
 pub(crate) type Callback<'a> = Box<dyn FnMut(&Progress) + 'a>;
 
 /// A breadth-first walk over everything that a [`Space`] can reach.

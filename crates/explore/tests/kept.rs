@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 /// A pseudo-random graph: a row is a number below `size` in three digits.
 struct Graph {
     size: u64,
-    /// Expansions, and after how many of them somebody loses interest.
+    /// Expansions, and after how many of them the walk is stopped.
     expanded: AtomicU64,
     cancel_after: u64,
     cancel: AtomicBool,

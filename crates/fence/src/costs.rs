@@ -91,7 +91,7 @@ impl Profile {
         }
     }
 
-    /// Nobody stands before a jump, but a fence there would be executed.
+    /// No thread stands before a jump, but a fence there would be executed.
     fn pass_jumps(&mut self, thread: &Thread, mut point: PointId) {
         while let [transition] = thread.outgoing(point)
             && transition.op == Op::Jump

@@ -215,7 +215,7 @@ impl Comparison<'_> {
         match (a.me, b.me) {
             (Some(x), Some(y)) => self.threads[index].registers.pair(x, y)?,
             (None, None) => {}
-            // A number that nobody looks at.
+            // A number that is not looked at.
             (Some(me), None) if !reads(a, me) => {}
             (None, Some(me)) if !reads(b, me) => {}
             _ => return Err("only one side uses `me`".into()),
@@ -614,7 +614,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Locations that nobody mentions must be as many and start alike, where both sides have the same number of them.
+    /// Locations that are not mentioned must be as many and start alike, where both sides have the same number of them.
     fn remaining_locations(&mut self) -> Result<(), String> {
         if self.a.locations.len() != self.b.locations.len() {
             let unpaired = (0..self.a.locations.len() as u32)

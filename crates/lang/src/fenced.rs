@@ -7,7 +7,7 @@ use crate::source::Span;
 
 /// The program's text with a fence at each of these places: what [`Program::with_fences`] does to the program, done to its text.
 ///
-/// A label that some `goto` names stays before the fence, so that whoever jumps there executes it; any other label stays with its
+/// A label that some `goto` names stays before the fence, so that a jump there executes it; any other label stays with its
 /// statement. On failure, says why the language has no way to write it.
 pub fn fenced_text(program: &Program, places: &[PlaceId]) -> Result<String, String> {
     let repairs: Vec<Repair> = places.iter().map(|place| Repair::Fence(*place)).collect();

@@ -3,7 +3,7 @@
 use crate::expr::{BinaryOp, UnaryOp};
 use crate::source::{Diagnostic, Span};
 
-/// After this many errors the rest is only counted: nobody reads more, and a file of 10 MB that is no program at all must not take
+/// After this many errors the rest is only counted: more would not be read, and a file of 10 MB that is no program at all must not take
 /// forever.
 const MAX_ERRORS: usize = 1000;
 

@@ -1,13 +1,13 @@
 //! What reading a program may cost.
 //!
-//! Inlining makes programs that are much larger than their texts. Whoever reads one says how large it may become, and when to stop; front
+//! Inlining makes programs that are much larger than their texts. The caller says how large one may become, and when to stop; front
 //! ends charge what they make, and give up where the answer is no.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// How much may be made, and who may call it off.
+/// How much may be made, and what may call it off.
 #[derive(Clone, Debug)]
 pub struct Meter {
     /// Instructions and parts of expressions, at most.

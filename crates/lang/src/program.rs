@@ -197,7 +197,7 @@ pub enum Op {
     Skip,
     /// Nothing, and no step: it only joins the pieces that a front end makes of a text (a block's end and what follows it, say).
     ///
-    /// A thread that stands before a jump stands behind it already: whoever runs a program follows jumps at once, so labels and `end`
+    /// A thread that stands before a jump stands behind it already: every interpreter follows jumps at once, so labels and `end`
     /// behind it count. A jump is the only transition that leaves its point, and jumps form no cycle (the way back of an empty
     /// `loop { }` is a [`Op::Skip`]).
     Jump,
@@ -678,7 +678,7 @@ impl Program {
 
     /// The same program with a fence (`SeqCst`) at each of these places.
     ///
-    /// Every point at such a place becomes two, with the fence between them: whoever was to arrive at the point executes the fence
+    /// Every point at such a place becomes two, with the fence between them: a thread that was to arrive at the point executes the fence
     /// first. Labels stay with the statement, behind the fence.
     pub fn with_fences(&self, places: &[PlaceId]) -> Program {
         let fences: Vec<_> = places.iter().map(|p| (*p, Order::SeqCst)).collect();

@@ -621,7 +621,7 @@ impl Automaton {
                     Instruction::Unlock => false,
                     _ => locked,
                 };
-                // Who holds the lock waits for ever to get it, and who does not cannot give it back.
+                // A thread that holds the lock waits for ever to get it, and one that does not cannot give it back.
                 let (instruction, locked_after) = match text.instruction {
                     Instruction::Lock if locked => (Instruction::Check(Expr::Const(0)), true),
                     Instruction::Unlock if !locked => (Instruction::Check(Expr::Const(0)), false),

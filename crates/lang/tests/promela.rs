@@ -98,7 +98,7 @@ fn blocks_keep_others_out() {
     let count = "shared x, done; thread t[3] { atomic { let r = x; x = r + 1; } let d = fadd(done, 1); if d == 2 { assert x == 3; } }";
     agrees(&pal(count), true);
     agrees(&pal(&count.replace("atomic", "")), false);
-    // Whoever blocks inside keeps everybody out: `y` is never 1 then.
+    // A thread that blocks inside keeps all others out: `y` is never 1 then.
     let blocks = "shared x, y; thread t { atomic { x = 1; assume y == 1; } assert 0; } thread u { wait(x == 1); y = 1; }";
     agrees(&pal(blocks), true);
     agrees(&pal(&format!("{blocks} never deadlock;")), false);
@@ -114,7 +114,7 @@ fn read_modify_writes_are_one_step() {
     if !spin::is_installed() {
         return;
     }
-    // A `cas` whose result nobody wants is one step all the same.
+    // A `cas` whose result is not used is one step all the same.
     let reader = "thread r { let a = x; let b = x; assert !(a == 1 && b == 2); }";
     let cas = "shared x; thread t { cas(x, 0, 1); } thread u { cas(x, 0, 2); }";
     agrees(&pal(&format!("{cas} {reader}")), true);

@@ -8,7 +8,7 @@ use palisade_lang::{
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// Steps inside a block after which nobody waits for its end any more.
+/// Steps inside a block after which its end is not waited for any more.
 pub const ENDLESS: usize = 10_000;
 
 /// A memory model as a small-step machine.
@@ -22,7 +22,7 @@ pub trait Machine {
     /// The state at the beginning.
     fn initial(&self) -> Self::State;
 
-    /// The steps that one thread (its instructions and its buffer) could make if nobody else were inside an `atomic` block.
+    /// The steps that one thread (its instructions and its buffer) could make if no other thread were inside an `atomic` block.
     fn unhindered_steps_of(&self, state: &Self::State, thread: usize) -> Vec<(Step, Self::State)>;
 
     /// All steps of one thread: none while another one is inside an `atomic` block.

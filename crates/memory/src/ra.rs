@@ -340,7 +340,7 @@ impl Machine for Ra<'_> {
     }
 
     fn may_end_dead(&self, state: &State) -> bool {
-        // Nobody else moves, so where there is room for its store now, there will be.
+        // No other thread moves, so where there is room for its store now, there will be.
         let safe = |b: &Block| b.written || state.has_gap(b.location.index(), b.time);
         !state.block.as_ref().is_some_and(safe)
     }

@@ -173,7 +173,7 @@ impl<'p> Code<'p> {
             .collect()
     }
 
-    /// The thread that stands inside an `atomic` block, if one does: nobody else moves then.
+    /// The thread that stands inside an `atomic` block, if one does: no other thread moves then.
     pub fn holder(&self, locals: &[Local]) -> Option<usize> {
         (0..locals.len()).find(|&t| self.in_block(t, &locals[t]))
     }

@@ -1,7 +1,7 @@
 //! Total store order (Bouajjani et al. 2013, extended version, Table 1): every thread has an unbounded first-in first-out buffer for its stores.
 //!
 //! Beyond the table: `cas` (also one that fails), `fadd`, `xchg`, `bcas` and the beginning and end of `atomic` wait for the own buffer to be
-//! empty, and stores inside a block reach memory at once; while a thread is inside a block nobody else moves, which includes the others'
+//! empty, and stores inside a block reach memory at once; while a thread is inside a block no other thread moves, which includes the others'
 //! buffers. A `seqcst` store is followed by a fence: its thread executes nothing until its buffer has become empty.
 
 use crate::machine::{Machine, Step, StepKind, executed};

@@ -21,7 +21,7 @@ use crate::antichain::{Antichain, Multiset, add, is_within, remove, size};
 use crate::cover::Cover;
 use crate::steps::Steps;
 
-/// Why nothing bad can be reached, with any number of copies: something that anybody can check who knows the steps.
+/// Why nothing bad can be reached, with any number of copies: something that can be checked by the steps alone.
 ///
 /// Let O be the states of the ideals (an ideal is a shared part, and for each local how many copies at most; [`MANY`] is any number), and B those states of O that are
 /// above an element of the basis (a shared part and, for each local, how many copies at least). Then

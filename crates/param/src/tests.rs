@@ -156,7 +156,7 @@ fn lock() -> Net {
 fn a_lock_is_safe_and_a_broken_one_is_not() {
     let (end, proof) = lock().backward(0);
     assert_eq!(end, BackwardEnd::Safe);
-    // Never two inside, and nobody inside while somebody else finds the lock free.
+    // Never two inside, and none inside while another copy finds the lock free.
     let basis = [
         (0, vec![(0, 1), (1, 1)]),
         (0, vec![(1, 2)]),
@@ -179,7 +179,7 @@ fn a_better_over_approximation_leaves_less_to_search() {
     assert!(proof.is_valid(&mut lock()));
 }
 
-/// A counter in the shared part, up to `most`: copies come in (1) and go out, and at 0 nobody is inside.
+/// A counter in the shared part, up to `most`: copies come in (1) and go out, and at 0 no copy is inside.
 fn counter(most: u32) -> Net {
     let mut net = Net::default();
     for count in 0..most {
@@ -206,10 +206,10 @@ fn a_counter_needs_as_many_copies_as_it_counts() {
     assert!(!net.instance_is_bad(7) && net.instance_is_bad(8));
 }
 
-/// A broadcast sends everybody home: what is before it may have been anywhere.
+/// A broadcast sends all copies home: what is before it may have been anywhere.
 #[test]
 fn broadcasts_are_undone_by_all_their_origins() {
-    // Copies go from 0 to 1 and from 1 to 2; a fixed thread sends everybody to 3 and opens the way from 3 to 4.
+    // Copies go from 0 to 1 and from 1 to 2; a fixed thread sends all copies to 3 and opens the way from 3 to 4.
     let mut net = Net {
         rules: vec![
             (0, Some(0), 0, Some(1), None),
@@ -222,7 +222,7 @@ fn broadcasts_are_undone_by_all_their_origins() {
         start: 0,
     };
     assert_eq!(net.backward(0).0, BackwardEnd::Bad(2));
-    // Without the first step, and with a broadcast that only takes those at 1, nobody gets there.
+    // Without the first step, and with a broadcast that only takes those at 1, no copy gets there.
     net.rules.remove(0);
     net.broadcasts = vec![vec![0, 3, 2, 3, 4]];
     let (end, proof) = net.backward(0);

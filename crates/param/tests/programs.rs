@@ -227,7 +227,7 @@ fn only_the_backward_search_counts_permits() {
     ));
 }
 
-/// A condition that goes wrong for one choice of copies is true for another: whoever comes first has another register than all others.
+/// A condition that goes wrong for one choice of copies is true for another: the copy that comes first has another register than all others.
 #[test]
 fn an_error_for_one_choice_is_none_for_another() {
     for (condition, copies, relation) in [
@@ -263,7 +263,7 @@ fn an_error_for_one_choice_is_none_for_another() {
     }
 }
 
-/// That somebody is at `l` makes the condition go wrong: it may be false again with more copies, and is not asked for all numbers.
+/// That some copy is at `l` makes the condition go wrong: it may be false again with more copies, and is not asked for all numbers.
 #[test]
 fn a_condition_that_more_copies_make_go_wrong() {
     let text = "domain 4;\nshared x, turn;\nthread t[*] {\n  choose { bcas(turn, 0, 1); l: wait(x == 3); }\n  or { wait(turn == 1); m: wait(x == 3); }\n}\n";

@@ -63,7 +63,7 @@ pub(crate) fn effect(event: &Event) -> String {
     }
 }
 
-/// The location of an event; an address that has no name is put into brackets, so that nobody takes it for a value.
+/// The location of an event; an address that has no name is put into brackets, so that it is not taken for a value.
 pub(crate) fn location(event: &Event) -> String {
     match event.location.as_deref() {
         None => "?".to_owned(),

@@ -5,7 +5,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use palisade_lang::{Diagnostic, Severity, Source, Span};
 
-/// Lines longer than this are not shown: nobody could read them.
+/// Lines longer than this are not shown: they could not be read.
 const LONGEST_LINE: usize = 2000;
 
 /// All of them, each with its place, with an empty line after each.

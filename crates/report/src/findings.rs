@@ -316,7 +316,7 @@ fn of_orders<'a>(
     }
 }
 
-/// The steps of a run: each with its place, and who does what.
+/// The steps of a run: each with its place, its thread and what it does.
 pub(crate) fn steps(witness: &Witness, program: &Program) -> Vec<(FindingPlace, String)> {
     let step = |event: &Event| {
         let what = effect(event);

@@ -99,7 +99,7 @@ fn run(mut command: Command, compiler: &Compiler) -> Result<(), CompileError> {
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();
         if let Some(stderr) = &mut stderr {
-            // More than this is said by nobody who wants to be read.
+            // A longer list of errors would not be read.
             let _ = stderr.take(1 << 20).read_to_end(&mut text);
         }
         String::from_utf8_lossy(&text).into_owned()

@@ -83,7 +83,7 @@ pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, N
     })
 }
 
-/// Executes each root of a file, for those who want to see what comes of it.
+/// Executes each root of a file, for callers that want to see what comes of it.
 pub fn executions(
     path: &Path,
     source: &Source,

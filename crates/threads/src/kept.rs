@@ -33,7 +33,7 @@ impl Threads<'_> {
     }
 
     /// Makes numbers stand for what they stood for when [`Threads::keep_numbers`] was called; `None` where some stand for something else already.
-    /// For threads of the same program and settings, before anybody else asks for numbers.
+    /// For threads of the same program and settings, before numbers are asked for.
     pub fn recall_numbers(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
         let mut values: Vec<Value> = Vec::new();
         for code in &self.codes {

@@ -223,7 +223,7 @@ impl View<'_> {
         found
     }
 
-    /// Where a thread stands that an error has stopped outside of `atomic`: it does nothing any more, and nobody notices it.
+    /// Where a thread stands that an error has stopped outside of `atomic`: it does nothing any more, and no other thread notices it.
     pub fn stopped(&mut self, code: usize) -> LocalId {
         self.intern(code, STOPPED, &[0])
     }
@@ -248,7 +248,7 @@ impl View<'_> {
         self.memories[code].actions[first + action].action
     }
 
-    /// The same, for somebody who has asked for the [`Standing`] since the last [`View::begin_state`].
+    /// The same, for a caller that has asked for the [`Standing`] since the last [`View::begin_state`].
     #[inline]
     pub fn action_from(&self, code: usize, standing: &Standing, action: usize) -> Action {
         self.memories[code].actions[standing.first_action as usize + action].action
@@ -283,7 +283,7 @@ impl View<'_> {
         &self.memories[code].footprints[index as usize]
     }
 
-    /// What a thread may touch; for somebody who has asked for the [`Standing`] since the last [`View::begin_state`].
+    /// What a thread may touch; for a caller that has asked for the [`Standing`] since the last [`View::begin_state`].
     #[inline]
     pub fn footprints_from(&self, code: usize, standing: &Standing) -> &Footprints {
         &self.memories[code].footprints[standing.index as usize]
@@ -338,7 +338,7 @@ impl View<'_> {
         self.resume_from(code, local, &standing, action, value)
     }
 
-    /// The same, for somebody who has asked for the [`Standing`] since the last [`View::begin_state`].
+    /// The same, for a caller that has asked for the [`Standing`] since the last [`View::begin_state`].
     #[inline]
     pub fn resume_from(
         &mut self,
@@ -357,7 +357,7 @@ impl View<'_> {
         &self.memories[code].nexts[begin as usize..end as usize]
     }
 
-    /// What an action does when it reads the value with the number that `read` says for a location. For somebody who has asked for the
+    /// What an action does when it reads the value with the number that `read` says for a location. For a caller that has asked for the
     /// [`Standing`] since the last [`View::begin_state`].
     #[inline(always)]
     pub fn step_from(
@@ -639,7 +639,7 @@ impl View<'_> {
                 entry.set(Flags::REDUCIBLE_AMONG_ALL, !meets_all);
             }
         } else {
-            // A thread that stopped inside `atomic` keeps everybody out for good: where it stopped is remembered as its only value.
+            // A thread that stopped inside `atomic` keeps all others out for good: where it stopped is remembered as its only value.
             entry.set(Flags::STOPPED, true);
             let table = read(&threads.codes[code].locals);
             entry.set(Flags::ATOMIC, table.get(local).1 == [1]);

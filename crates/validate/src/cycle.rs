@@ -5,7 +5,7 @@ use crate::replay::Matched;
 use palisade_memory::{Event, EventKind, EventRef, RelationName, Witness};
 use std::collections::HashMap;
 
-/// The trace of a run: who reads from whom, and the order of the stores to each location.
+/// The trace of a run: which load reads from which store, and the order of the stores to each location.
 pub struct Trace<'a> {
     events: &'a [Event],
     matched: &'a [Matched],

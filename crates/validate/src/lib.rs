@@ -204,7 +204,7 @@ fn unsafe_run<M: Machine>(
     memory: impl Fn(&M::State) -> Vec<i64>,
     flushed: impl Fn(&M::State) -> bool,
 ) -> Result<(), Invalid> {
-    // Under RA fences change the state: one that nobody mentions could be passed without end.
+    // Under RA fences change the state: one that is not mentioned could be passed without end.
     let silent_fences = witness.model != Model::Ra;
     let replay = Replay::new(machine, program, &witness.events, silent_fences);
     let candidates = replay.follow(replay.start(), witness.events.len())?;

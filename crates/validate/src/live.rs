@@ -27,7 +27,7 @@ struct Way<S> {
 /// Checks that the events are a run, that the cycle closes, that repeating it is fair, and that a thread is stuck in it.
 ///
 /// Under release/acquire and C++20 the way to the cycle is judged by the model, and the cycle as one of SC, on the newest values: to read them, and to write
-/// behind them, is always allowed, and who reads nothing else overlooks no write. It closes if it does but for registers that are not read any more. There a cycle without
+/// behind them, is always allowed, and a thread that reads nothing else overlooks no write. It closes if it does but for registers that are not read any more. There a cycle without
 /// events stands for threads that all wait, which cannot be shown on the newest values where one is inside a block that has read an older one.
 pub fn check(program: &Program, witness: &Witness) -> Result<(), Invalid> {
     let Some(start) = witness.loop_start.filter(|&s| s <= witness.events.len()) else {

@@ -213,7 +213,7 @@ where
         invalid
     }
 
-    /// The candidates, and what they become by steps of these threads (and of whoever is inside a block) that need not be mentioned.
+    /// The candidates, and what they become by steps of these threads (and of the thread that is inside a block) that need not be mentioned.
     pub fn silently(
         &self,
         candidates: Vec<Candidate<M::State>>,

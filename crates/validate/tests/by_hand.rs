@@ -702,7 +702,7 @@ never x == 1;",
     );
 }
 
-/// Ways that nobody mentions and that have no end: memory and patience must not end with them.
+/// Ways that are not mentioned and have no end: they must not use up memory or time.
 #[test]
 fn endless_steps_that_are_not_mentioned() {
     let fences = program(

@@ -1,4 +1,4 @@
-//! Who checks answers must not share code with who finds them.
+//! The code that checks answers shares none with the code that finds them.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ const SEARCHES: [&str; 5] = [
     "palisade-param",
 ];
 
-/// The platform that this was built on: of others' crates nobody has fetched any.
+/// The platform that this was built on: crates of other platforms have not been fetched.
 fn platform() -> String {
     let output = Command::new(env!("CARGO")).arg("-vV").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

@@ -71,7 +71,7 @@ struct AttackSystem<'f, 'p> {
     worker: Worker<'f>,
     view: View<'f>,
     places: Places,
-    /// For each code with any number of copies, where a copy begins; the first also stands in places that nobody takes.
+    /// For each code with any number of copies, where a copy begins; the first also stands in places that are not taken.
     starts: Vec<Vec<LocalId>>,
     shared: Numbers<Box<[u32]>>,
     /// Shared parts without what [`AttackSystem::order`] compares.
@@ -90,7 +90,7 @@ const MOVER: usize = 1;
 /// The only broadcast: roles begin anew.
 const ROLES_BEGIN_ANEW: u32 = 0;
 
-/// Roles as sets: who has taken part can do all that others can.
+/// Roles as sets: a thread that has taken part can do all that others can.
 fn role_bits(role: u32) -> u8 {
     match role {
         role::PENDING => 0b01,

@@ -3,7 +3,7 @@
 //! Copies of a thread are alike, so of a state it matters only how many of them stand where. A state is a *shared* part (memory, the fixed threads, what
 //! instrumentation keeps once for all) and a multiset of *locals* (the control point and registers of a copy, and what instrumentation keeps for it). A
 //! step is made by a fixed thread or by one copy, and depends on the shared part and that copy alone. It changes the shared part and the copy; under RA, and
-//! where an attack forgets who has taken part, it also changes all other copies, each as a function of its own local: a *broadcast*.
+//! where an attack forgets which copies have taken part, it also changes all other copies, each as a function of its own local: a *broadcast*.
 //!
 //! More copies can only do more ([`System::is_bad`] is upward closed): these are well-structured systems. `palisade-param` decides for them whether a
 //! bad state can be covered. Here is what they are, one file for each kind of instrumentation:

@@ -40,7 +40,7 @@ struct Choice<'c, 'f, 'p, 'v, 't> {
     row: &'c [u32],
     present: &'c [Present],
     never: &'c NeverOfCopies,
-    /// For each named copy, and then for each label at which there may be somebody, which of `present` it is; `None`: nobody more.
+    /// For each named copy, and then for each label at which a copy may be, which of `present` it is; `None`: none of them.
     chosen: Vec<Option<usize>>,
 }
 

@@ -551,7 +551,7 @@ impl System for RaSystem<'_, '_> {
 
     fn shared_numbers(&mut self, shared: u32) -> Option<Vec<i64>> {
         let shared = self.shared.get(shared).clone();
-        // Nobody moves any more where a thread got stuck in a block.
+        // No thread moves any more where a thread got stuck in a block.
         if self.is_stuck(&shared) {
             return None;
         }

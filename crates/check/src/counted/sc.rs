@@ -226,7 +226,7 @@ impl ScSystem<'_, '_> {
                 let (code, local) = **self.locals.get(l);
                 self.view.is_atomic(code, local)
             });
-        // Who is inside `atomic` keeps all others out; without it, the row would look as if they could move.
+        // A thread inside `atomic` keeps all others out; without it, the row would look as if they could move.
         let counts = match self.pattern {
             Pattern::Never(_) => false,
             Pattern::Race(_) => inside || !somebody_inside,

@@ -2,7 +2,7 @@
 //!
 //! One thread is suspected, the culprit. If it is a copy, it leaves the multiset before anything else happens. So the violation
 //! is a matter of the shared part alone. A copy carries a few bits for the suspicion beside its local state; they change by its own steps, and once by
-//! a broadcast, when the last write of the suspected location comes and who was aware of an earlier one is forgotten.
+//! a broadcast, when the last write of the suspected location comes and it is forgotten which threads were aware of an earlier one.
 //!
 //! The rows are those of the program with two copies of each such thread: the first is the one that is looked at, the second is the culprit.
 
@@ -97,7 +97,7 @@ impl SuspectSystem<'_, '_> {
         let is_copy = !self.places.fixed.contains(&thread) && thread != self.culprits[culprit];
         for mut next in after {
             let local = LocalId(next[thread]);
-            // Stuck in a block: nobody moves any more, and nothing is left to be found.
+            // Stuck in a block: no thread moves any more, and nothing is left to be found.
             if self.workers[culprit].view.is_atomic(code, local) {
                 continue;
             }

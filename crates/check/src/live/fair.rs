@@ -145,7 +145,7 @@ impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
         for state in 0..states {
             for turn in graph.turns_of(state) {
                 let own = graph.turns[turn].thread as usize == self.thread;
-                // A step that touches no memory and comes first is in nobody's way, and stores that leave buffers are not to be kept from it.
+                // A step that touches no memory and comes first is in no thread's way, and stores that leave buffers are not to be kept from it.
                 let buffer = graph.turns[turn].thread as usize >= graph.frame.thread_count();
                 if !own && !buffer && !matches!(graph.holders[state], Holder::First(_)) {
                     continue;

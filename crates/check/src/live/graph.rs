@@ -1,6 +1,6 @@
 //! The states of a program under SC, or under TSO with bounded buffers, with all steps between them, kept for questions about runs without end.
 //!
-//! Those who move are the threads and, under TSO, their buffers: behind `n` threads, number `n + i` is the buffer of thread `i`, which moves when a store leaves
+//! What moves are the threads and, under TSO, their buffers: behind `n` threads, number `n + i` is the buffer of thread `i`, which moves when a store leaves
 //! it. A state in which a store does not fit into its buffer is *cut off*: it has steps that are not here.
 //!
 //! No symmetry and no partial order here: which thread moves again and again is the question. One reduction is sound for it: a thread whose next
@@ -43,7 +43,7 @@ pub(super) struct Turn {
     pub end: usize,
 }
 
-/// Who moves in a state.
+/// What moves in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holder {
     /// Any thread that can.
@@ -127,7 +127,7 @@ impl<'f, 'p> Graph<'f, 'p> {
         self.frame.width() + buffers
     }
 
-    /// How many there are who move: threads, and buffers.
+    /// How many there are that move: threads, and buffers.
     pub fn movers(&self) -> usize {
         self.frame.thread_count() * if self.tso.is_some() { 2 } else { 1 }
     }

@@ -140,7 +140,7 @@ struct Flattening<'a> {
 }
 
 impl Flattening<'_> {
-    /// The pivot as it is. What it writes where nobody looks does not matter, so it always writes the same.
+    /// The pivot as it is. What it writes where no thread looks does not matter, so it always writes the same.
     fn pivot(&self) -> Thread {
         let mut thread = self.thread.clone();
         for transition in &mut thread.transitions {
@@ -314,7 +314,7 @@ impl Flattening<'_> {
             Address::Direct(_) => true,
             Address::Element { index: e, .. } | Address::Pointer(e) => uses_only(e, known),
         };
-        // A store to what nobody reads is harmless; a read-modify-write must not wait for what nobody keeps up to date.
+        // A store to what is never read is harmless; a read-modify-write must not wait for what is not kept up to date.
         if is_known && (matches!(op, Op::Store { .. }) || self.always_matters(op)) {
             return Some(vec![op.clone()]);
         }

@@ -123,7 +123,7 @@ impl Builder<'_> {
         ]
     }
 
-    /// Fig. 10: the original code, as long as nobody is the pivot.
+    /// Fig. 10: the original code, as long as no thread is the pivot.
     fn phase_0(&mut self, transition: &Transition) {
         let original = Code::Original as usize;
         let (from, to) = (transition.from, transition.to);

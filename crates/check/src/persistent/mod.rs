@@ -14,7 +14,7 @@
 //! the pivot's pending stores and counts with the last value that it leaves in x. Because a block may read several locations, for a block π3 may
 //! contain further stores, which wait as well: `x = 1; w = 1; r = y;` beside `atomic { if x == 0 && w == 0 { y = 1; } }`.
 //!
-//! Since nobody but the pivot moves between π1 and e2, the pattern is a property of the state after π1: the walk is the plain SC walk, and
+//! Since no thread but the pivot moves between π1 and e2, the pattern is a property of the state after π1: the walk is the plain SC walk, and
 //! one look at each state serves all pivots, stores and loads. A failed `cas`, a full fence and the beginning of a block
 //! wait for the pivot's buffer to drain, and so end the pattern.
 

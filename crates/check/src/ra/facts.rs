@@ -274,7 +274,7 @@ impl Facts {
             let futures = || beginnings.iter().map(|&f| &facts.futures[f as usize]);
             let accessed = futures().filter(|f| f.touches(place)).count() > 1;
             let written = futures().any(|f| f.writes(place));
-            // What only one thread accesses, or nobody writes, orders nothing and is never stale.
+            // What only one thread accesses, or none writes, orders nothing and is never stale.
             if !nonatomic && accessed && written {
                 facts.tracked[place] = Some(facts.tracked_count);
                 facts.tracked_count += 1;
@@ -283,7 +283,7 @@ impl Facts {
         facts
     }
 
-    /// The same, but so plain that somebody else can derive it again: every place has monitors unless it is `nonatomic`, and values are
+    /// The same, but so plain that the validator can derive it again: every place has monitors unless it is `nonatomic`, and values are
     /// told apart by what instructions compare with, wherever that is a constant and the relation is `==` or `!=`.
     pub fn plain(program: &Program, fences: Fences) -> Self {
         let mut facts = Facts::new(program, fences);

@@ -17,7 +17,7 @@ pub(crate) type Knowledge = Vec<u32>;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Message {
     pub value: Value,
-    /// What its writer knew, without zeros at the end: there may be very many locations, of which nobody knows anything.
+    /// What its writer knew, without zeros at the end: there may be very many locations, of which no thread knows anything.
     knows: Knowledge,
     /// A read-modify-write has read its predecessor: nothing goes between the two.
     joined: bool,
@@ -32,7 +32,7 @@ struct Block {
     written: bool,
 }
 
-/// Messages, and who knows which.
+/// Messages, and which thread knows which of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Messages {
     /// By location, in modification order.
@@ -249,7 +249,7 @@ impl Messages {
             let accessing = (0..self.known.len()).filter(|&thread| accesses(thread, place));
             let oldest = accessing.map(|thread| self.known[thread][place]).min();
             let newest = self.of[place].len() as u32 - 1;
-            // Where nobody comes any more, only the value at the end counts.
+            // Where no thread comes any more, only the value at the end counts.
             let first = oldest.unwrap_or(newest);
             self.of[place].drain(..first as usize);
             if let Some(block) = &mut self.block

@@ -31,7 +31,7 @@ const RACE: u64 = 1 << 62;
 /// The kind of a hang's finding.
 const HANG: u64 = 1 << 61;
 
-/// So many states are looked at where there may be no end to them and nobody has said how long to look.
+/// So many states are looked at where there may be no end to them and no time limit was given.
 const MOST_STATES: u64 = 30_000;
 
 /// Looks at all runs of a program under RA, as far as it gets.

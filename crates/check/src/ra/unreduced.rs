@@ -45,7 +45,7 @@ pub(crate) fn states(
                 let mut numbers = Vec::new();
                 let handed = search.for_each_state(|view, row, layout, slots, monitor| {
                     numbers.clear();
-                    // Nobody moves any more where a thread got stuck in a block.
+                    // No thread moves any more where a thread got stuck in a block.
                     if frame.atomic_thread(view, row).is_some()
                         || put_state(&frame, view, row, None, &mut numbers).is_none()
                     {

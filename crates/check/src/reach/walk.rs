@@ -364,7 +364,7 @@ impl TsoSpace<'_, '_> {
         let frame = self.frame;
         let atomic = frame.atomic_thread(view, row);
         for (instance, &code) in frame.codes.iter().enumerate() {
-            // Who waits for its buffer does not come to the error yet.
+            // A thread that waits for its buffer does not come to the error yet.
             if atomic.is_some_and(|only| only != instance)
                 || buffers.drains(row[self.buffer_component(instance)])
             {

@@ -16,7 +16,7 @@ use crate::state::{Frame, Standings};
 /// What part of `τ1 · isu(st_A) · τ2 · ld_A · τ3` a row belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// `τ1`: a run under SC; nobody has delayed anything.
+    /// `τ1`: a run under SC; nothing has been delayed.
     Prefix,
     /// `τ2`, and the attacker runs alone until its next load from memory.
     Alone,
@@ -73,7 +73,7 @@ pub(crate) struct Layout {
     pub buffer: usize,
     /// For each location its access level.
     pub levels: usize,
-    /// One more than the location of `st_A`; 0 where nobody attacks.
+    /// One more than the location of `st_A`; 0 where no thread attacks.
     pub target: usize,
     /// The phase.
     pub phase: usize,
@@ -732,7 +732,7 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
         matches!(row[self.layout.levels + target], level::LOAD | level::STORE)
     }
 
-    /// Whether an attack has succeeded in a row in which nobody is inside `atomic`. Before `ld_A` that means that the attack with an earlier
+    /// Whether an attack has succeeded in a row in which no thread is inside `atomic`. Before `ld_A` that means that the attack with an earlier
     /// load is feasible.
     pub(crate) fn has_succeeded(&self, row: &[u32]) -> bool {
         let phase = Phase::of(row[self.layout.phase]);

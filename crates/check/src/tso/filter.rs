@@ -5,8 +5,8 @@
 //! the locations that each may touch: an instruction is on the path if it may conflict with one that is on it, or if it may come after
 //! one of the same thread. An `atomic` block is on it as a whole.
 //!
-//! Values matter in one place: where nobody but the attacker writes the store's location and others only `wait` for it, they wait for
-//! what the location holds *before* the store. If no such value lets them go on, nobody closes the cycle.
+//! Values matter in one place: where no thread but the attacker writes the store's location and others only `wait` for it, they wait for
+//! what the location holds *before* the store. If no such value lets them go on, no thread closes the cycle.
 
 use palisade_lang::{Instance, LocationId, Op, PointId, Program, Thread};
 use palisade_threads::Footprint;
@@ -141,7 +141,7 @@ fn is_waited_for_in_vain(
     })
 }
 
-/// For each point of a thread, the values that a location may hold which nobody else writes.
+/// For each point of a thread, the values that a location may hold which no other thread writes.
 fn values_before(
     program: &Program,
     thread: &Thread,
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn nobody_closes_a_cycle_by_waiting_for_the_delayed_value() {
-        // At first the flag is down: who waits for that goes on.
+        // At first the flag is down: a thread that waits for that goes on.
         let down = "shared f, y; thread a { f = 0; let r = y; }
              thread b { y = 1; fence; wait(f == 0); }";
         assert_eq!(left(down), 1);

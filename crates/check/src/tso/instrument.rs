@@ -245,7 +245,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A1 for stores: somebody becomes the attacker (1).
+    /// A1 for stores: a thread becomes the attacker (1).
     fn attack(&mut self, index: u32, transition: &Transition) {
         let Op::Store { value, .. } = &transition.op else {
             return;

@@ -12,10 +12,10 @@
 //! *helpers*, run as under SC. Every action of `τ3` belongs to a helper and happens after `ld_A` (W3); `ld_A` did not read its value from the own
 //! buffer (W5); and some action of `τ3` accesses the location of `st_A`, which closes the cycle `st_A → ld_A → … → st_A`.
 //!
-//! `attack.rs` looks for such runs directly. A row is a state under SC, and behind it the state of the attack, all 0 as long as nobody attacks. So
+//! `attack.rs` looks for such runs directly. A row is a state under SC, and behind it the state of the attack, all 0 as long as no thread attacks. So
 //! `τ1` is walked once for all attacks. Of equivalent runs (those with the same trace) it walks one, in this normal form:
 //!
-//! * The issue of a store is seen by nobody else, and so are local steps and loads from the own buffer. Helpers' steps between such a
+//! * The issue of a store is seen by no other thread, and so are local steps and loads from the own buffer. Helpers' steps between such a
 //!   step and the attacker's next load from memory can be moved to the front of it. So after `isu(st_A)` the attacker runs alone
 //!   until it loads from memory.
 //! * A helper's action in `τ2` that does not happen after a load of the attacker in `τ2` can be moved to the front of `isu(st_A)`. So in `τ2`, as
@@ -25,7 +25,7 @@
 //! * In `τ3` the attacker does not move, so neither its local state nor its buffer matters any more, but for the location of `st_A`; and levels
 //!   and roles begin anew with `ld_A` alone.
 //!
-//! The buffer is one value for each location (the attacker's loads see the most recent one, and nobody else sees any).
+//! The buffer is one value for each location (the attacker's loads see the most recent one, and no other thread sees any).
 //!
 //! # The whole language
 //!
@@ -52,7 +52,7 @@
 //! are used in `τ1` only. There, a thread's next action `a` that conflicts with no future access of the threads outside the set can be moved to the front of the
 //! rest of the run; and where the run does not contain it, it can be put there. The one exception: if `a` is the store of an attack,
 //! the steps that go before it in the normal form must still be possible; so a store that a load may overtake, to a location
-//! that others may access, makes its thread unfit for such a set. (Where nobody else may access its location, no cycle is closed by it.)
+//! that others may access, makes its thread unfit for such a set. (Where no other thread may access its location, no cycle is closed by it.)
 
 pub(crate) mod attack;
 pub(crate) mod delayed;

@@ -2,7 +2,7 @@
 //!
 //! In an SC run, a store of a thread, the *pivot*; then the pivot alone goes on, without another store, fence or locked instruction, to a load of another
 //! location, while a store (plain or by a read-modify-write) of another thread to that location is enabled. (Were others allowed to move in between, they
-//! could need the store to be visible, and no TSO run would have the load overtake it. What they do without needing it can be done before.) Since nobody but
+//! could need the store to be visible, and no TSO run would have the load overtake it. What they do without needing it can be done before.) Since no thread but
 //! the pivot moves, the pattern is a property of the state before the store: the walk is the plain SC walk, and one look at each state serves all.
 //!
 //! An `atomic` block of the other thread counts as an enabled store to whatever it stores on a way to its end. It sees the memory of the SC run,

@@ -133,7 +133,7 @@ pub(crate) fn replay(
 }
 
 /// Which running thread stands in which component of a sorted row after the one in component `mover` has moved, given what is known of each component
-/// before and after. Who has not moved is found again by that, and the place that is left is the mover's.
+/// before and after. A thread that has not moved is found again by that, and the place that is left is the mover's.
 pub(crate) fn find_again(
     frame: &Frame<'_>,
     who: &[usize],

@@ -36,7 +36,7 @@ static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
     #[cfg(unix)]
     let _ = flag::register(consts::SIGXFSZ, Arc::new(AtomicBool::new(false)));
     for signal in signals {
-        // In this order: the first time the flag is not set yet. Somebody who asks twice does not want to wait.
+        // In this order: the first time the flag is not set yet. A user who asks twice does not want to wait.
         let twice = flag::register_conditional_shutdown(signal, 130, Arc::clone(&cancelled));
         let once = flag::register(signal, Arc::clone(&cancelled));
         // Without a handler Ctrl-C ends the process at once, which is no tragedy.

@@ -23,7 +23,7 @@ enum Shown {
 }
 
 impl Shown {
-    /// Everything that the proof is about, so that nobody takes it for something else.
+    /// Everything that the proof is about, so that it is not taken for something else.
     fn claim(&self, program: &Program) -> Value {
         let mut claim = json!({
             "language": format!("{:?}", program.language).to_lowercase(),

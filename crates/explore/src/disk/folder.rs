@@ -126,7 +126,7 @@ impl Drop for Folder {
     }
 }
 
-/// Whether nobody else has locked the file; from now on, this process has.
+/// Whether no other process has locked the file; from now on, this process has.
 fn lock(file: &File) -> bool {
     #[cfg(not(target_family = "wasm"))]
     return fs4::FileExt::try_lock(file).is_ok();

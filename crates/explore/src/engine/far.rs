@@ -458,7 +458,7 @@ impl<S: Space> Engine<'_, S> {
         };
         std::thread::scope(|scope| {
             for _ in 0..others {
-                // Whoever is not there does nothing, and the others do it all.
+                // A thread that is not there does nothing, and the others do it all.
                 let _ = Builder::new().spawn_scoped(scope, work);
             }
             work();

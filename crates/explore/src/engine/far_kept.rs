@@ -1,6 +1,6 @@
 //! Writing down a walk with states on disk: the files are there already, so what is written is which they are.
 //!
-//! As long as a walk goes on, files that were written once do not change. What was written behind the last checkpoint is removed by whoever goes on from it.
+//! As long as a walk goes on, files that were written once do not change. What was written behind the last checkpoint is removed by the walk that goes on from it.
 
 use super::Engine;
 use super::far::Far;

@@ -88,7 +88,7 @@ impl<S: Space> Engine<'_, S> {
         });
     }
 
-    /// Does something with every shard while nobody walks, with as many threads as there may be.
+    /// Does something with every shard while no thread walks, with as many threads as there may be.
     fn for_each_shard(&self, shards: &[Slot], work: impl Fn(&mut Shard) + Sync) {
         let next = AtomicUsize::new(0);
         let work = || {
@@ -100,7 +100,7 @@ impl<S: Space> Engine<'_, S> {
         let others = if few { 0 } else { threads(self.jobs) - 1 };
         std::thread::scope(|scope| {
             for _ in 0..others {
-                // Whoever is not there does nothing, and the others do it all.
+                // A thread that is not there does nothing, and the others do it all.
                 let _ = Builder::new().spawn_scoped(scope, work);
             }
             work();

@@ -2,7 +2,7 @@
 //!
 //! The automaton of each thread is written as structured code where its shape allows it: what a point dominates stands behind it, two
 //! complementary `assume`s are an `if` (or a `while`, where the branch leads back), a load whose value is used once, in the next
-//! instruction, stands in it as in the user's text, and every other way is a `goto`. Labels stand only where somebody jumps to, or where
+//! instruction, stands in it as in the user's text, and every other way is a `goto`. Labels stand only at the targets of jumps, or where
 //! the program had them.
 //!
 //! # Addresses

@@ -1,4 +1,4 @@
-//! Promela, as somebody who knows SPIN would write it.
+//! Promela, as a user of SPIN would write it.
 //!
 //! One `proctype` for each thread's code, its copies run from `init`. Each step is one visible instruction with the local ones that follow it,
 //! in a `d_step` (see [`steps`]); variables have the smallest types that the values need, registers are reset when they are dead, and what
@@ -146,7 +146,7 @@ impl<'p> Model<'p> {
                 look_at(condition, &mut watch);
             }
             if watch.kind == WatchKind::AtTimeout {
-                // "Not all have ended" needs to know who has.
+                // "Not all have ended" needs to know which have.
                 let all = (0..self.program.threads.len()).map(|t| ThreadId(t as u32));
                 watch.labels.extend(all.map(|t| (t, LabelRef::End)));
             }
@@ -434,7 +434,7 @@ impl<'p> Model<'p> {
         Ok((least.min(0), largest.max(0)))
     }
 
-    /// Whether every stop is a valid end: nobody asks for deadlocks, or somebody else looks for them.
+    /// Whether every stop is a valid end: deadlocks are not asked for, or are looked for elsewhere.
     fn every_stop_may_end(&self) -> bool {
         let is_invalid_end = |w: &Watch| w.kind == WatchKind::InvalidEnd;
         !self.watches.iter().any(is_invalid_end)

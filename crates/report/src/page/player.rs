@@ -195,7 +195,7 @@ fn place(program: &Program, thread: &Thread, local: &Local) -> String {
     }
 }
 
-/// An address that has no name is put into brackets, so that nobody takes it for a value.
+/// An address that has no name is put into brackets, so that it is not taken for a value.
 fn bracketed(name: &str) -> String {
     match name.parse::<i64>() {
         Ok(_) => format!("[{name}]"),

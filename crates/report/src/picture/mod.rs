@@ -71,7 +71,7 @@ pub(crate) fn style() -> String {
     svg::style()
 }
 
-/// A file's name without its directory, which helps nobody who looks at a picture.
+/// A file's name without its directory, which does not help a person who looks at a picture.
 fn base_name(file: &str) -> &str {
     file.rsplit(['/', '\\']).next().unwrap_or(file)
 }

@@ -1,4 +1,4 @@
-//! What a picture is made of, before anybody asks for a format: boxes, lines and texts at places that are fixed already.
+//! What a picture is made of, before a format is chosen: boxes, lines and texts at places that are fixed already.
 //!
 //! All measures are pixels. How wide a text will be depends on the reader's fonts, so widths here are estimates that err on the wide
 //! side: two texts whose rectangles do not overlap here do not overlap on a screen.
@@ -267,7 +267,7 @@ pub(crate) enum Piece {
 pub(crate) struct Scene {
     pub width: i32,
     pub height: i32,
-    /// What somebody who cannot see it is told.
+    /// The description for people who cannot see the picture.
     pub title: String,
     pub description: String,
     pub pieces: Vec<Piece>,

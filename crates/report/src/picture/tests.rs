@@ -237,7 +237,7 @@ fn no_text_overlaps_in_the_runs_of_random_programs() {
     assert!(seen > 100, "only {seen} witnesses");
 }
 
-/// A `never` can be true before anybody has moved, and a run can be longer than what is shown of it.
+/// A `never` can be true before any thread has moved, and a run can be longer than what is shown of it.
 #[test]
 fn runs_of_no_step_and_of_very_many() {
     let program = text_for_random_witnesses();

@@ -54,7 +54,7 @@ pub(crate) fn diagram(witness: &Witness, program: &Program, file: &str) -> Diagr
             left_out += 1;
             continue;
         }
-        // A store that reaches memory before anybody does anything else was not delayed: one box.
+        // A store that reaches memory before any other thread does anything was not delayed: one box.
         let at_once = event.kind == EventKind::Issue
             && drawing.flush_of.get(&index) == Some(&(index + 1))
             && witness.loop_start != Some(index + 1)

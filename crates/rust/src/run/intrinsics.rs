@@ -871,7 +871,7 @@ impl Machine<'_> {
             };
             self.ask(state, need)?;
         }
-        // The allocator may take it again, and whoever gets it then comes after everything that was done with it.
+        // The allocator may take it again, and the thread that gets it then comes after everything that was done with it.
         let again = self.types.get(&object).cloned();
         if !self.initial
             && self.know.compared

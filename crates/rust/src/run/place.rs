@@ -302,7 +302,7 @@ impl Machine<'_> {
     /// A pointer moved by a number of elements.
     pub fn offset(&mut self, state: &State, pointer: &Val, by: &Val, back: bool) -> Run<Val> {
         let Val::Ptr(pointer) = pointer else {
-            // Null, or another address of nothing: who follows it goes wrong, wherever it was moved to.
+            // Null, or another address of nothing: following it is an error, wherever it was moved to.
             if matches!(pointer, Val::Int(..)) || by.known() == Some(0) {
                 return Ok(pointer.clone());
             }

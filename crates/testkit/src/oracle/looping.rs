@@ -345,7 +345,7 @@ pub fn tso_persistent_looping(program: &Program, most: usize) -> Option<bool> {
     })
 }
 
-/// An execution graph of RA, as far as it matters for what follows: who wrote and who has read each message that is still there.
+/// An execution graph of RA, as far as it matters for what follows: which thread wrote and which threads have read each message that is still there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Graph {
     reach: Reach,

@@ -5,7 +5,7 @@
 //! model; nothing else is ever a reason not to answer.
 //!
 //! The only thing done for speed is to look at runs that have led to the same state *and the same trace so far* once, and to let local
-//! steps (which touch no memory and commute with every step of other threads) go first where nobody can observe the difference.
+//! steps (which touch no memory and commute with every step of other threads) go first where the difference cannot be observed.
 
 mod c20;
 mod fair;

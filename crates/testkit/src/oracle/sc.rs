@@ -111,7 +111,7 @@ struct Watched {
 
 /// `trf` (the criterion of Owens 2010, as Abdulla et al. 2015, section 2, place it): there is no SC run with a store of a thread, then, without another
 /// store, fence or locked instruction of that thread, a load of another location, while a store (plain or by a read-modify-write) of
-/// another thread to that location is enabled. Nobody else moves between the store and the load: others could need the store to be
+/// another thread to that location is enabled. No other thread moves between the store and the load: others could need the store to be
 /// visible, and then no TSO run has the load overtake it; what they do without needing it, they can do before.
 ///
 /// The store is a plain one outside `atomic` blocks; a `seqcst` store is followed by a fence and so starts nothing. The load is a plain one

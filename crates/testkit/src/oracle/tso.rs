@@ -243,7 +243,7 @@ type Access = (usize, LocationId, Option<Value>, Option<Value>);
 struct Orders {
     /// For each thread, its writes, reads and read-modify-writes.
     program: Vec<Vec<Access>>,
-    /// The updates of memory of all threads: who, where, which value.
+    /// The updates of memory of all threads: thread, location, value.
     store: Vec<(usize, LocationId, Option<Value>)>,
 }
 
@@ -270,9 +270,9 @@ impl Orders {
 /// trace is the pair of the program orders with values and the total store order.
 ///
 /// Program orders list each thread's writes, reads and read-modify-writes with their instruction and values; a `cas` that fails is a read;
-/// `wait` and `bcas` are in it only where they go on; fences are not. The store order is the order of all updates of memory, whoever made
+/// `wait` and `bcas` are in it only where they go on; fences are not. The store order is the order of all updates of memory, whichever thread made
 /// them. The accesses of an `atomic` block stand in both orders one by one; that they stand together follows from the machines, since
-/// nobody else moves, and no buffer is flushed, while a thread is inside a block.
+/// no other thread moves, and no buffer is flushed, while a thread is inside a block.
 pub fn tso_persistent(program: &Program) -> Option<bool> {
     let sc_runs = Runs::new(Sc::new(program));
     let nothing = Orders {

@@ -9,7 +9,7 @@
 //! * it accesses a location that such a step has stored to, or stores to one that such a step has loaded.
 //!
 //! So a role for each thread and an access level for each location say it all. The attack succeeds if such a step accesses the location of `st_A`.
-//! The attacker's buffer is one value for each location, because it sees its most recent store to each, and nobody else sees any.
+//! The attacker's buffer is one value for each location, because it sees its most recent store to each, and no other thread sees any.
 //!
 //! An `atomic` block is one action: it joins as a whole, as soon as one of its accesses happens after what has joined. What it has accessed
 //! until then has a level of its own, which counts if it joins; and if it does not, it does not belong to the attack.
@@ -67,7 +67,7 @@ pub struct Attacks<'p> {
     safe: bool,
 }
 
-/// Takes a step: who makes it, and what is behind it.
+/// Takes a step: the thread that makes it, and what is behind it.
 pub type Next<'a> = dyn FnMut(usize, &sc::State, Option<&Attack>) + 'a;
 
 impl<'p> Attacks<'p> {
@@ -225,7 +225,7 @@ impl<'p> Attacks<'p> {
         }
     }
 
-    /// Who of the helpers is inside a block: only it moves.
+    /// The helper that is inside a block: only it moves.
     fn holder(&self, state: &sc::State, attack: &Attack) -> Option<usize> {
         let code = self.machine.code();
         (0..state.locals.len())

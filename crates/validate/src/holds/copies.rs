@@ -628,7 +628,7 @@ impl<'p> Copied<'p> {
     fn patterns_are_above(&self, shared: usize, copies: &[usize]) -> Result<(), Rejected> {
         let numbers = &self.shared.things[shared];
         let check = |chosen: &[usize]| -> Result<(), Rejected> {
-            // Who is inside `atomic` keeps all others out; without it, the state would look as if they could move.
+            // A thread inside `atomic` keeps all others out; without it, the state would look as if they could move.
             let inside = chosen.iter().any(|&copy| self.in_block(copy));
             if numbers[0] != 0 && !(inside && self.criterion == Criterion::Drf) {
                 return Ok(());

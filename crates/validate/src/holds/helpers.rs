@@ -2,7 +2,7 @@
 //!
 //! The shared part is what is there once: whether a copy is inside `atomic`, the threads without copies, the memory, and the attack, with the attacker if it is a copy.
 //! All other copies have, behind their registers, their role. The rules are those of [`Attacks`], for the program with two copies of each: one in
-//! whose place the attacker stands, and one in whose place stands the copy that moves. Who is not there is stopped, and does nothing.
+//! whose place the attacker stands, and one in whose place stands the copy that moves. A copy that is not there is stopped, and does nothing.
 
 use super::Rejected;
 use super::attacks::{ATTACKER, Attack, Attacks, ORIGINAL, STOPPED};
@@ -11,7 +11,7 @@ use super::states::Taken;
 use palisade_lang::PointId;
 use palisade_memory::{Local, Machine, sc};
 
-/// Among the places of a thread: that of the attacker, and that of who moves.
+/// Among the places of a thread: that of the attacker, and that of the copy that moves.
 const ATTACKS: usize = 0;
 const MOVES: usize = 1;
 
@@ -211,7 +211,7 @@ impl Counted for Helpers<'_> {
             }
             place = Some(*places);
         }
-        // Who is inside `atomic` keeps all others out.
+        // A thread inside `atomic` keeps all others out.
         if shared.inside != in_block {
             return Vec::new();
         }
@@ -220,7 +220,7 @@ impl Counted for Helpers<'_> {
         let (state, attack) = (&shared.state, shared.attack.as_ref());
         self.attacks
             .steps(state, attack, &mut |who, state, attack| {
-                // Those who are not meant make their steps another time.
+                // The other places make their steps another time.
                 if place.map(|p| p[MOVES]) != Some(who) && place.is_some() {
                     return;
                 }

@@ -1,7 +1,7 @@
 //! Monitors where threads have any number of copies: each carries along its own part, and hears of every write of another.
 //!
 //! The shared part is what is there once: the threads without copies, the memory, and all of the monitor but the parts of copies. The rules are those of
-//! [`Monitors`], for the program with two copies of each such thread. Who is not there is stopped, and does nothing. Nobody stands inside `atomic`.
+//! [`Monitors`], for the program with two copies of each such thread. A copy that is not there is stopped, and does nothing. No copy stands inside `atomic`.
 
 use super::copies::{Change, Copy, Counted, Move};
 use super::monitors::{Access, Monitor, Monitors, Seen, Set};
@@ -239,7 +239,7 @@ impl Counted for Listeners<'_> {
             true => Access::Write,
             false => Access::Update,
         };
-        // What it does to others does not depend on who writes.
+        // What it does to others does not depend on which thread writes.
         monitor.access(writer, *place, access, *old);
         self.copy(copy.0, place_of_copy, &state, &monitor)
     }

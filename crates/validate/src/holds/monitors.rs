@@ -10,7 +10,7 @@
 //! conditions of Theorem 5.3 ask only for what is in a set. So a state covers another one with the same threads and memory if its sets contain the other's.
 //!
 //! An `atomic` block is one access, a read-modify-write or, where it does not write, a read. One that gets stuck inside, or ends by an error,
-//! leads nowhere under SC, because nobody moves then; but what it has accessed counts.
+//! leads nowhere under SC, because no thread moves then; but what it has accessed counts.
 
 use super::patterns::danger;
 use super::places::Places;
@@ -75,13 +75,13 @@ pub struct Monitor {
     pub v: Vec<Vec<Set<Seen>>>,
     /// V_RMW(τ)(x): of these, behind which it could write.
     pub v_rmw: Vec<Vec<Set<Seen>>>,
-    /// W(y)(x): what could be read from older writes to x by who has seen w_max(y).
+    /// W(y)(x): what could be read from older writes to x by a thread that has seen w_max(y).
     pub w: Vec<Vec<Set<Seen>>>,
     /// W_RMW(y)(x): of these, behind which it could write.
     pub w_rmw: Vec<Vec<Set<Seen>>>,
 }
 
-/// Takes a step: who makes it, what it accesses and what was there before, and what is behind it.
+/// Takes a step: the thread that makes it, what it accesses and what was there before, and what is behind it.
 pub type Next<'a> = dyn FnMut(usize, Option<(usize, Access, Seen)>, &State, &Monitor) + 'a;
 
 impl Monitor {

@@ -19,7 +19,7 @@ impl<'n> Taken<'n> {
         Some(first)
     }
 
-    /// A control point and registers, and puts a thread there; it stays where it is for -1 (which is for those who see to it that only the right ones are).
+    /// A control point and registers, and puts a thread there; it stays where it is for -1 (for callers that see to it that only the right ones are).
     pub fn stand(&mut self, code: &Code<'_>, place: usize, locals: &mut [Local]) -> Option<()> {
         let thread = code.thread(place);
         let point = self.next()?;

@@ -197,7 +197,7 @@ impl Layout {
                 monitor[self.v_sc(thread)].copy_from_slice(scratch);
             }
             AccessType::Write | AccessType::Update => {
-                // V'_SC(τ) = M'_SC(x) = W'_SC(x) = V_SC(τ) ∪ M_SC(x); nobody else is aware of the new write.
+                // V'_SC(τ) = M'_SC(x) = W'_SC(x) = V_SC(τ) ∪ M_SC(x); no other thread is aware of the new write.
                 unite(scratch, &monitor[self.m_sc(x)]);
                 insert(scratch, x);
                 for other in 0..self.threads {

@@ -33,7 +33,7 @@ pub enum Stopped {
     Timeout,
     /// The memory is full.
     Memory,
-    /// Somebody interrupted it.
+    /// It was interrupted.
     Cancelled,
     /// As many states as were wanted are seen.
     States,
@@ -574,7 +574,7 @@ impl<'f, 'p> Search<'f, 'p> {
         Ok(())
     }
 
-    /// The view and the blocks' ways, for whoever replays a path.
+    /// The view and the blocks' ways, for code that replays a path.
     pub fn tools(&mut self) -> (&mut View<'f>, &mut Blocks) {
         (&mut self.view, &mut self.blocks)
     }

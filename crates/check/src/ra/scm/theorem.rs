@@ -103,7 +103,7 @@ pub fn could_be_stale(
             };
             location
         }
-        // A fence updates a place that everybody only updates: its last write is the only one that it can follow.
+        // A fence updates a place that all threads only update: its last write is the only one that it can follow.
         other => match other.location() {
             Some(location) => location,
             None => return false,

@@ -14,7 +14,7 @@
 //! 1. What is not hb_SC-before an event of the culprit can be left out of the execution graph: the rest is still a run under SC, and
 //!    the culprit still stands where it stood.
 //! 2. Runs with the same graph are equivalent, so w's successor w′ comes as late as possible, and then `w_max_x`: all events behind w′ are
-//!    hb_SC-behind w′, and all events behind `w_max_x` are hb_SC-behind `w_max_x`. Nobody else moves any more. So M_SC and W_SC are
+//!    hb_SC-behind w′, and all events behind `w_max_x` are hb_SC-behind `w_max_x`. No other thread moves any more. So M_SC and W_SC are
 //!    simple: the locations that were accessed, and those that were written, since then.
 //! 3. If w is not the write just before `w_max_x`, then that one would not do: its value is not the one that the culprit needs, or a
 //!    read-modify-write follows it and the culprit writes.
@@ -109,7 +109,7 @@ pub struct Suspicion {
     pub location: usize,
     /// The access.
     pub aim: Aim,
-    /// `w_max_x` is there: nobody writes x any more. Always set for a race.
+    /// `w_max_x` is there: x is not written any more. Always set for a race.
     pub last: bool,
     /// w′ is a plain store: a write can go between w and w′. For a race: the first access writes.
     pub plain: bool,
@@ -322,7 +322,7 @@ impl<'f, 'p> Suspects<'f, 'p> {
         self.thread_at(thread)
     }
 
-    /// Whether a step from one row to another begins to look for who is aware of a later write: nobody else is any more.
+    /// Whether a step from one row to another begins to look for the threads that are aware of a later write: no other thread is any more.
     pub fn forgets_who_is_aware(&self, before: &[u32], after: &[u32]) -> bool {
         let [before, after] =
             [before, after].map(|row| Suspicion::decode(row[self.suspicion_at()]));

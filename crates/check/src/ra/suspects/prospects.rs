@@ -1,4 +1,4 @@
-//! What can still become of a suspicion: who can still lead to the culprit, and whether the culprit can still get there.
+//! What can still become of a suspicion: which threads can still lead to the culprit, and whether the culprit can still get there.
 //!
 //! Everything here is a question about sets of monitored locations, one bit each, and errs on one side only: what is called impossible is
 //! impossible.
@@ -325,7 +325,7 @@ pub struct Standing {
 /// So many masks are remembered.
 const MOST_REMEMBERED: usize = 1 << 16;
 
-/// Who can still be of importance.
+/// The threads that can still be of importance.
 struct Reach {
     /// Threads that are or can become aware.
     aware: Mask,
@@ -458,7 +458,7 @@ impl Standing {
         Some(places)
     }
 
-    /// Who is or can become aware, and who of them unseen.
+    /// The threads that are or can become aware, and those of them that can unseen.
     fn reach(
         &mut self,
         futures: &Futures,
@@ -468,7 +468,7 @@ impl Standing {
         sealed: Mask,
     ) -> Reach {
         let x = suspicion.mask();
-        // Nobody writes x any more when its last write is there.
+        // x is not written any more when its last write is there.
         let closed = if suspicion.last { x } else { 0 };
         let (mut accessed, mut written) = (0 as Mask, 0 as Mask);
         for (location, status) in self.locations.iter().enumerate() {
@@ -479,10 +479,10 @@ impl Standing {
             aware: 0,
             unseen: 0,
         };
-        // What those who are aware may do, and those of them who are unseen. What is in a location that none of them writes stays.
+        // What threads that are aware may do, and those of them that are unseen. What is in a location that none of them writes stays.
         let mut all = Accesses::default();
         let mut unseen = Accesses::default();
-        // Where those who are aware may write without releasing what they have seen.
+        // Where threads that are aware may write without releasing what they have seen.
         let mut loose = 0;
         // At first without what the culprit does when it is awake; if it can wake, then with it.
         let mut awake = self.threads[culprit] & AWARE != 0;

@@ -189,7 +189,7 @@ impl<'f> Suspects<'f, '_> {
     pub(super) fn steps(&self, worker: &mut Worker<'f>, row: &[u32], visit: &mut Visit<'_>) {
         let frame = self.frame;
         if frame.atomic_thread(&mut worker.view, row).is_some() {
-            // Somebody is stuck in a block: nothing happens any more.
+            // A thread is stuck in a block: nothing happens any more.
             return;
         }
         let mut horizons = std::mem::take(&mut worker.horizons);
@@ -250,7 +250,7 @@ impl<'f> Suspects<'f, '_> {
                 action: outcome.action,
                 outcome: outcome.outcome,
             };
-            // Stuck in a block: nobody moves any more, and nothing is left to be found.
+            // Stuck in a block: no thread moves any more, and nothing is left to be found.
             let stuck = worker.view.is_atomic(code, outcome.local);
             if let Some(blind) = outcome.blind {
                 if let Some(suspicion) = suspicion {
@@ -330,7 +330,7 @@ impl<'f> Suspects<'f, '_> {
         };
         let place = self.places[access.location];
         if place == self.facts.fence_place() {
-            // Everybody only updates it: its last write is the only one that can be followed.
+            // All threads only update it: its last write is the only one that can be followed.
             return;
         }
         let plain = access.kind == AccessType::Write;
@@ -659,7 +659,7 @@ impl<'f> Suspects<'f, '_> {
     ///
     /// It has to be able to move; whatever it does next must not conflict with anything that another thread may ever do, and must not go
     /// back in the code (so that every cycle has a state in which all threads are explored). Then its step can come first in every
-    /// run from here that has it, and can be added to every run that has not: it makes nobody aware, hides nothing from anybody, and is
+    /// run from here that has it, and can be added to every run that has not: it makes no thread aware, hides nothing from any thread, and is
     /// no w′ for any culprit.
     pub(super) fn may_go_alone(
         &self,

@@ -415,7 +415,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Who may move at a node.
+    /// The components that may move at a node.
     fn movers(&mut self, node: u32) -> Vec<Mover> {
         if let Some(local) = self.inside(node) {
             return vec![Mover::Inside(local)];

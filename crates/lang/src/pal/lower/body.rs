@@ -49,7 +49,7 @@ pub(super) fn thread<'a>(
     body.finish(item)
 }
 
-/// Lowers a function that nobody calls, only to find what is wrong with it.
+/// Lowers a function that is never called, only to find what is wrong with it.
 pub(super) fn check_function(globals: &mut Globals<'_, '_>, index: usize) {
     let function = &globals.ast.fns[index];
     let mut body = Body::new(globals, None, function.name, Copies::Fixed(1));
@@ -221,7 +221,7 @@ impl<'g, 'a, 'd> Body<'g, 'a, 'd> {
     pub fn connect(&mut self, mut op: Op, to: PointId, span: Span) {
         let from = self.current;
         if op == Op::Jump {
-            // Nobody ever stands before a jump, and nothing else leaves from there.
+            // No thread ever stands before a jump, and nothing else leaves from there.
             if self.labelled[from.index()] || self.select_at == Some(from) {
                 op = Op::Skip;
             } else {

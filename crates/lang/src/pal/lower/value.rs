@@ -391,7 +391,7 @@ impl<'a> Body<'_, 'a, '_> {
     // ---- accesses ----
 
     /// If the expression is a load, a read-modify-write, a `wait` or a call: does it, and gives its value. `target` is the register that
-    /// the value should be in; without `wanted` nobody needs the value.
+    /// the value should be in; without `wanted` the value is not needed.
     fn access(
         &mut self,
         id: ExprId,

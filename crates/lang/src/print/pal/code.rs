@@ -74,7 +74,7 @@ struct Piece {
 }
 
 enum Line {
-    /// Where a label can stand, if anybody needs it.
+    /// Where a label can stand, if one is needed.
     Label(usize, PointId),
     Text(usize, String),
 }
@@ -453,7 +453,7 @@ impl<'p> Code<'p> {
                 self.text("}");
                 main.and_then(|main| self.arrive(piece, from, main, follow))
             }
-            // An end where no block is: nobody gets past it.
+            // An end where no block is: no thread gets past it.
             Op::AtomicEnd => {
                 self.text("assume 0;");
                 None

@@ -47,7 +47,7 @@ impl Flow {
         }
     }
 
-    /// Whether the code of `point` can stand just where `from` goes to it: nobody else does.
+    /// Whether the code of `point` can stand just where `from` goes to it: no other point does.
     pub fn is_inline(&self, from: PointId, point: PointId) -> bool {
         let (from, point) = (self.numbers[&from], self.numbers[&point]);
         point != 0 && self.arrivals[point] == 1 && self.dominator[point] == from

@@ -118,7 +118,7 @@ fn is_transient(thread: &Thread, point: PointId, visible: &Visible<'_>) -> bool 
         Op::AtomicEnd => true,
         Op::Assign(register, value) => hidden(register) && goes_well(value),
         Op::Assert(condition) => goes_well(condition),
-        // Inside a block nobody else moves: its accesses belong to one step, unless somebody looks.
+        // Inside a block no other thread moves: its accesses belong to one step, unless they are observed.
         Op::Load {
             register, address, ..
         } => atomic && hidden(register) && is_plain(address),

@@ -44,7 +44,7 @@ pub(super) fn reduce(domain: Domain, value: Text) -> Result<Text, Unwritable> {
         if value.lies_in(INT.0, INT.1) {
             return Ok(value);
         }
-        // Without a domain nobody knows how large values become; Promela's wrap around at 32 bits.
+        // Without a domain it is not known how large values become; Promela's wrap around at 32 bits.
         return Ok(Text::new(value.text, INT));
     };
     let size = i128::from(size);
