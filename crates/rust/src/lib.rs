@@ -18,7 +18,7 @@ use index::Index;
 use palisade_lang::{Diagnostic, Program, Source, Span};
 use program::Places;
 use run::build::Execution;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 pub use together::together;
 
 /// What the caller wants of a file.
@@ -111,18 +111,32 @@ fn each_root(
     let test = !has_main(text) || options.test.is_some();
     let mut compiler = options.compiler.clone();
     compiler.test = test;
-    let (arguments, _crates) = models::crates(text, &compiler).map_err(not)?;
-    compiler.arguments.extend(arguments);
-    let mir = mir_of(path, &compiler).map_err(not)?;
+    // A file that does not stand alone is a module of the crate that it lies in.
+    let alone = compiled(path, text, &compiler);
+    let home = match &alone {
+        Err(_) if test => home_of(path),
+        _ => None,
+    };
+    let (root, root_text, module, mir) = match (alone, home) {
+        (Err(why), Some(home)) => match compiled(&home.root, &home.texts, &compiler) {
+            Ok(mir) => (home.root, home.text, home.module, mir),
+            Err(_) => return Err(not(why)),
+        },
+        (mir, _) => {
+            let mir = mir.map_err(not)?;
+            (path.to_owned(), text.to_owned(), String::new(), mir)
+        }
+    };
     let unit = parsed(&mir, &compiler, "").map_err(not)?;
     let mut index = Index::default();
     models::add(&mut index, &options.compiler).map_err(not)?;
-    index.add(path, text, unit, "").map_err(|e| {
+    index.add(&root, &root_text, unit, "").map_err(|e| {
         let message = format!("{}: {}", e.file.display(), e.message);
         not(vec![Diagnostic::error(Span::default(), message)])
     })?;
     let (whole, names) = whole_source(path, source, &index, &|_| None);
-    for (name, body) in roots(&index, options, test).map_err(not)? {
+    let roots = roots(&index, options, test, &module).map_err(not)?;
+    for (name, body) in roots {
         match run::build::execute(&index, body) {
             Ok(execution) => visit(&whole, &names, &name, &execution),
             Err(trouble) => {
@@ -167,6 +181,67 @@ fn whole_source(
     (whole, names)
 }
 
+/// The compiler's text for a file, with the crates that it uses and that are known here.
+fn compiled(path: &Path, text: &str, compiler: &Compiler) -> Result<String, Vec<Diagnostic>> {
+    let mut compiler = compiler.clone();
+    let (arguments, _crates) = models::crates(text, &compiler)?;
+    compiler.arguments.extend(arguments);
+    mir_of(path, &compiler)
+}
+
+/// The crate that a file is a module of.
+struct Home {
+    /// Its first file.
+    root: PathBuf,
+    /// The text of that.
+    text: String,
+    /// The texts of all its files, to see which crates they use.
+    texts: String,
+    /// The module that the file is, with `::` behind it.
+    module: String,
+}
+
+/// Not more files than this are looked at.
+const MAX_FILES: usize = 500;
+
+/// The crate in whose directory a file lies: the nearest `lib.rs` or `main.rs` above it.
+fn home_of(path: &Path) -> Option<Home> {
+    let directories = path.ancestors().skip(1).take(8);
+    let root = directories
+        .flat_map(|directory| [directory.join("lib.rs"), directory.join("main.rs")])
+        .find(|root| root != path && root.is_file())?;
+    let directory = root.parent()?;
+    let inside = path.strip_prefix(directory).ok()?.with_extension("");
+    let names = inside.iter().map(|name| name.to_string_lossy());
+    let names: Vec<String> = names
+        .filter(|name| name != "mod")
+        .map(|n| n.into_owned())
+        .collect();
+    let mut texts = String::new();
+    let mut todo = vec![directory.to_owned()];
+    let mut count = 0;
+    while let Some(directory) = todo.pop() {
+        for entry in std::fs::read_dir(directory).ok()?.flatten() {
+            let file = entry.path();
+            count += 1;
+            if count > MAX_FILES {
+                return None;
+            }
+            if file.is_dir() {
+                todo.push(file);
+            } else if file.extension().is_some_and(|e| e == "rs") {
+                texts.push_str(&std::fs::read_to_string(&file).unwrap_or_default());
+            }
+        }
+    }
+    Some(Home {
+        text: std::fs::read_to_string(&root).ok()?,
+        root,
+        texts,
+        module: names.join("::") + "::",
+    })
+}
+
 pub(crate) fn has_main(text: &str) -> bool {
     syn::parse_file(text).is_ok_and(|file| {
         file.items.iter().any(|item| {
@@ -180,11 +255,12 @@ fn roots(
     index: &Index,
     options: &Options,
     test: bool,
+    module: &str,
 ) -> Result<Vec<(String, usize)>, Vec<Diagnostic>> {
     let tests: Vec<(String, usize)> = index
         .tests
         .iter()
-        .filter(|name| !name.starts_with("std::"))
+        .filter(|name| !name.starts_with("std::") && name.starts_with(module))
         .filter_map(|name| index.by_path.get(name).map(|&body| (name.clone(), body)))
         .collect();
     if let Some(wanted) = &options.test {

@@ -17,10 +17,11 @@ const MODELS: [&str; 4] = [
 const INTEGER: &str = include_str!("models/atomic_integer.rs");
 
 /// Crates whose names the compiler needs where a file uses them and does not say where they are.
-const CRATES: [(&str, &str); 3] = [
+const CRATES: [(&str, &str); 4] = [
     ("loom", include_str!("models/loom.rs")),
     ("shuttle", include_str!("models/shuttle.rs")),
     ("atomic_wait", include_str!("models/atomic_wait.rs")),
+    ("libc", include_str!("models/libc.rs")),
 ];
 
 /// How the file of the models is called.
@@ -85,7 +86,7 @@ fn mir(text: &str, compiler: &Compiler) -> Result<Arc<str>, Vec<Diagnostic>> {
     Ok(mir)
 }
 
-/// The compiler's arguments for the crates that a file uses and that are known here, with the directory that holds them.
+/// The compiler's arguments for the crates that a text uses and that are known here, with the directory that holds them. `text`: the file, or several.
 pub fn crates(
     text: &str,
     compiler: &Compiler,

@@ -21,6 +21,22 @@ pub struct Places<'a> {
     source: &'a Source,
     /// The names under which the compiler knows the files, with where they start in the source.
     files: FxHashMap<String, u32>,
+    /// The assertions of the first file.
+    assertions: Vec<Span>,
+}
+
+/// Finds assertions.
+#[derive(Default)]
+struct Assertions(Vec<Span>);
+
+impl<'a> syn::visit::Visit<'a> for Assertions {
+    fn visit_macro(&mut self, found: &'a syn::Macro) {
+        let name = found.path.segments.last().map(|s| s.ident.to_string());
+        if name.is_some_and(|name| name.starts_with("assert")) {
+            let range = syn::spanned::Spanned::span(found).byte_range();
+            self.0.push(Span::new(range.start, range.end));
+        }
+    }
 }
 
 impl<'a> Places<'a> {
@@ -28,7 +44,25 @@ impl<'a> Places<'a> {
     pub fn new(source: &'a Source, names: &[String]) -> Self {
         let starts = source.files().map(|file| file.start);
         let files = names.iter().cloned().zip(starts).collect();
-        Places { source, files }
+        let mut assertions = Assertions::default();
+        if let Ok(file) = syn::parse_file(source.text()) {
+            syn::visit::Visit::visit_file(&mut assertions, &file);
+        }
+        Places {
+            source,
+            files,
+            assertions: assertions.0,
+        }
+    }
+
+    /// The assertion that a place is in, or the place itself.
+    fn assertion(&self, span: Span) -> Span {
+        let around = |a: &&Span| a.start <= span.start && span.end <= a.end;
+        let found = match span == Span::default() {
+            true => None,
+            false => self.assertions.iter().find(around),
+        };
+        found.copied().unwrap_or(span)
     }
 
     /// The place, if it is in the user's files.
@@ -240,6 +274,10 @@ fn thread(
                 span if span == Span::default() => begin.unwrap_or_default(),
                 span => span,
             });
+        let span = match edge.instruction {
+            Instruction::Fail(_) => places.assertion(span),
+            _ => span,
+        };
         let at = |cell: &Loc| Address::Direct(numbers[cell]);
         let op = match &edge.instruction {
             Instruction::Load(register, cell, order) => Op::Load {

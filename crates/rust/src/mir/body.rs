@@ -632,7 +632,7 @@ impl Cursor<'_> {
             self.expect(")")?;
             return Ok(Rvalue::Discriminant(place));
         }
-        if self.eat("Len(") {
+        if !self.peek_aggregate("Len(") && self.eat("Len(") {
             let place = self.place()?;
             self.expect(")")?;
             return Ok(Rvalue::Len(place));
@@ -646,10 +646,18 @@ impl Cursor<'_> {
         let before = self.rest;
         let word = self.word();
         if is_operator(word) && self.eat("(") {
-            if matches!(
-                word,
-                "SizeOf" | "AlignOf" | "OffsetOf" | "UbChecks" | "ContractChecks" | "RuntimeChecks"
-            ) {
+            let of_values = self.peek_operand();
+            if !of_values
+                && matches!(
+                    word,
+                    "SizeOf"
+                        | "AlignOf"
+                        | "OffsetOf"
+                        | "UbChecks"
+                        | "ContractChecks"
+                        | "RuntimeChecks"
+                )
+            {
                 let end = self.rest.rfind(')').unwrap_or(self.rest.len());
                 let (text, rest) = self.rest.split_at(end);
                 self.rest = rest;
@@ -658,13 +666,20 @@ impl Cursor<'_> {
                 let ty = ty.unwrap_or(Ty::Never);
                 return Ok(Rvalue::Nullary(Rc::from(word), ty));
             }
-            let mut operands = self.list(")", Cursor::operand)?;
+            let operands = self.list(")", Cursor::operand)?;
+            // A tuple struct may have an operator's name: whether this is one, only the type of the target says.
             let word = Rc::from(word);
-            return match (operands.pop(), operands.pop()) {
-                (Some(right), Some(left)) => Ok(Rvalue::Binary(word, left, right)),
-                (Some(only), None) => Ok(Rvalue::Unary(word, only)),
-                _ => self.fail("operands"),
-            };
+            match <[Operand; 2]>::try_from(operands) {
+                Ok([left, right]) => return Ok(Rvalue::Binary(word, left, right)),
+                Err(mut operands) if operands.len() == 1 => {
+                    let only = operands
+                        .pop()
+                        .ok_or(())
+                        .or_else(|()| self.fail("operands"))?;
+                    return Ok(Rvalue::Unary(word, only));
+                }
+                Err(_) => {}
+            }
         }
         self.rest = before;
         let mut path = self.path()?;
@@ -680,6 +695,19 @@ impl Cursor<'_> {
         }
         let (names, operands) = self.fields()?;
         Ok(Rvalue::Aggregate(Rc::new(path), names, operands))
+    }
+
+    fn peek_operand(&self) -> bool {
+        ["copy ", "move ", "const "]
+            .iter()
+            .any(|word| self.peek(word))
+    }
+
+    /// Whether a value is made here of a type with this name, which is also a word of the compiler.
+    fn peek_aggregate(&self, name: &str) -> bool {
+        ["copy ", "move ", "const "]
+            .iter()
+            .any(|word| self.peek(&format!("{name}{word}")))
     }
 
     /// The length in `[x; n]`: a number or the name of a parameter.

@@ -44,6 +44,7 @@ fn same_crate(first: &str) -> Option<&'static str> {
         // A module of the models: its functions have names that the standard library could have.
         "atomic_wait" => Some("std::atomic_wait"),
         "crossbeam_utils" => Some("std::crossbeam_utils"),
+        "libc" => Some("std::libc"),
         _ => None,
     }
 }

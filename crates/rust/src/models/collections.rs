@@ -368,6 +368,16 @@ pub mod slice {
             Option::Some(crate::palisade::slice(first, length))
         }
     }
+    pub struct Windows<'a, T> { pub slice: &'a [T], pub at: usize, pub size: usize }
+    impl<'a, T> crate::iter::Iterator for Windows<'a, T> {
+        type Item = &'a [T];
+        fn next(&mut self) -> Option<&'a [T]> {
+            if self.at + self.size > crate::palisade::len(self.slice) { return Option::None }
+            let first: *const T = &raw const self.slice[self.at];
+            self.at += 1;
+            Option::Some(crate::palisade::slice(first, self.size))
+        }
+    }
     fn part<T, S>(s: &[T], from: usize, to: usize) -> S {
         if from > to || to > crate::palisade::len(s) { crate::palisade::fail() }
         if crate::palisade::len(s) == 0 { return crate::palisade::same(s) }
@@ -424,9 +434,10 @@ pub mod array {
     impl<T> crate::iter::Iterator for IntoIter<T> {
         type Item = T;
         fn next(&mut self) -> Option<T> {
-            if self.at < self.end {
-                let item = palisade::read(palisade::offset(self.p, self.at));
-                self.at += 1;
+            let at = self.at;
+            if at < self.end {
+                let item = palisade::read(palisade::offset(self.p, at));
+                self.at = at + 1;
                 Option::Some(item)
             } else {
                 Option::None
@@ -457,29 +468,24 @@ pub mod vec {
             v.grow(capacity);
             v
         }
-        fn grow(&mut self, capacity: usize) {
-            let before = palisade::capacity(self.p);
-            if capacity <= before { return }
-            let p = palisade::allocate_array::<T>(capacity);
-            let mut at = 0;
-            while at < self.length {
-                palisade::write(palisade::offset(p, at), palisade::read(palisade::offset(self.p, at)));
-                at += 1;
-            }
-            if before > 0 { palisade::free(self.p); }
-            self.p = p;
-        }
+        /// What threads share is read once in each function: reading it again is another access, and could be another value as far as a translation knows.
+        fn grow(&mut self, capacity: usize) { let (p, length) = (self.p, self.length); self.p = grown(p, length, capacity); }
         pub fn push(&mut self, value: T) {
-            let capacity = palisade::capacity(self.p);
-            if self.length > capacity { palisade::fail() }
-            if self.length == capacity { self.grow(if capacity == 0 { 4 } else { capacity * 2 }); }
-            palisade::write(palisade::offset(self.p, self.length), value);
-            self.length += 1;
+            let (mut p, length) = (self.p, self.length);
+            let capacity = palisade::capacity(p);
+            if length > capacity { palisade::fail() }
+            if length == capacity {
+                p = grown(p, length, if capacity == 0 { 4 } else { capacity * 2 });
+                self.p = p;
+            }
+            palisade::write(palisade::offset(p, length), value);
+            self.length = length + 1;
         }
         pub fn pop(&mut self) -> Option<T> {
-            if self.length == 0 { return Option::None }
-            self.length -= 1;
-            Option::Some(palisade::read(palisade::offset(self.p, self.length)))
+            let length = self.length;
+            if length == 0 { return Option::None }
+            self.length = length - 1;
+            Option::Some(palisade::read(palisade::offset(self.p, length - 1)))
         }
         pub fn len(&self) -> usize { self.length }
         pub fn capacity(&self) -> usize { palisade::capacity(self.p) }
@@ -491,13 +497,15 @@ pub mod vec {
         pub fn clear(&mut self) { while let Option::Some(x) = self.pop() {} }
         pub fn truncate(&mut self, n: usize) { while self.length > n { self.pop(); } }
         pub fn insert(&mut self, at: usize, value: T) {
+            let length = self.length;
+            if at > length { palisade::fail() }
             self.push(value);
-            let mut k = self.length - 1;
+            let (p, mut k) = (self.p, length);
             while k > at {
-                let x = palisade::read(palisade::offset(self.p, k));
-                let y = palisade::read(palisade::offset(self.p, k - 1));
-                palisade::write(palisade::offset(self.p, k), y);
-                palisade::write(palisade::offset(self.p, k - 1), x);
+                let x = palisade::read(palisade::offset(p, k));
+                let y = palisade::read(palisade::offset(p, k - 1));
+                palisade::write(palisade::offset(p, k), y);
+                palisade::write(palisade::offset(p, k - 1), x);
                 k -= 1;
             }
         }
@@ -527,21 +535,23 @@ pub mod vec {
             }
         }
         pub fn remove(&mut self, at: usize) -> T {
-            let item = palisade::read(palisade::offset(self.p, at));
+            let (p, length) = (self.p, self.length);
+            if at >= length { palisade::fail() }
+            let item = palisade::read(palisade::offset(p, at));
             let mut k = at + 1;
-            while k < self.length {
-                palisade::write(palisade::offset(self.p, k - 1), palisade::read(palisade::offset(self.p, k)));
+            while k < length {
+                palisade::write(palisade::offset(p, k - 1), palisade::read(palisade::offset(p, k)));
                 k += 1;
             }
-            self.length -= 1;
+            self.length = length - 1;
             item
         }
         pub fn swap_remove(&mut self, at: usize) -> T {
-            let item = palisade::read(palisade::offset(self.p, at));
-            self.length -= 1;
-            if at < self.length {
-                palisade::write(palisade::offset(self.p, at), palisade::read(palisade::offset(self.p, self.length)));
-            }
+            let (p, length) = (self.p, self.length);
+            if at >= length { palisade::fail() }
+            let item = palisade::read(palisade::offset(p, at));
+            if at + 1 < length { palisade::write(palisade::offset(p, at), palisade::read(palisade::offset(p, length - 1))); }
+            self.length = length - 1;
             item
         }
         pub fn into_boxed_slice(self) -> crate::boxed::Box<[T]> {
@@ -549,21 +559,49 @@ pub mod vec {
             let (p, length) = crate::vec::parts(&kept);
             unsafe { crate::boxed::Box::from_raw(palisade::slice(p, length)) }
         }
-        pub fn drain<R>(&mut self, range: R) -> IntoIter<T> {
-            let v = crate::mem::replace(self, Vec::new());
-            crate::iter::IntoIterator::into_iter(v)
+        pub fn drain<R: Part>(&mut self, range: R) -> IntoIter<T> {
+            let length = self.length;
+            let (from, to) = (range.from(), range.to(length));
+            if from > to || to > length { palisade::fail() }
+            let mut taken = Vec::new();
+            let mut at = from;
+            while at < to {
+                taken.push(self.remove(from));
+                at += 1;
+            }
+            crate::iter::IntoIterator::into_iter(taken)
         }
+    }
+    /// A part of what has a length.
+    pub trait Part { fn from(&self) -> usize; fn to(&self, length: usize) -> usize; }
+    impl Part for crate::ops::Range<usize> { fn from(&self) -> usize { self.start } fn to(&self, length: usize) -> usize { self.end } }
+    impl Part for crate::ops::RangeFrom<usize> { fn from(&self) -> usize { self.start } fn to(&self, length: usize) -> usize { length } }
+    impl Part for crate::ops::RangeTo<usize> { fn from(&self) -> usize { 0 } fn to(&self, length: usize) -> usize { self.end } }
+    impl Part for crate::ops::RangeFull { fn from(&self) -> usize { 0 } fn to(&self, length: usize) -> usize { length } }
+    fn grown<T>(from: *mut T, length: usize, capacity: usize) -> *mut T {
+        let before = palisade::capacity(from);
+        if capacity <= before { return from }
+        if capacity > 64 && !palisade::alone() { palisade::bound("a Vec with more than 64 elements in a program with several threads") }
+        let p = palisade::allocate_array::<T>(capacity);
+        let mut at = 0;
+        while at < length {
+            palisade::write(palisade::offset(p, at), palisade::read(palisade::offset(from, at)));
+            at += 1;
+        }
+        if before > 0 { palisade::free(from); }
+        p
     }
     pub fn parts<T>(v: &crate::mem::ManuallyDrop<Vec<T>>) -> (*mut T, usize) { let v: &Vec<T> = crate::mem::kept(v); (v.p, v.length) }
     impl<T> Drop for Vec<T> {
         fn drop(&mut self) {
+            let (p, length) = (self.p, self.length);
+            if length > palisade::capacity(p) { palisade::fail() }
             let mut at = 0;
-            while at < self.length {
-                palisade::drop(palisade::offset(self.p, at));
+            while at < length {
+                palisade::drop(palisade::offset(p, at));
                 at += 1;
             }
-            if self.length > palisade::capacity(self.p) { palisade::fail() }
-            if palisade::capacity(self.p) > 0 { palisade::free(self.p); }
+            if palisade::capacity(p) > 0 { palisade::free(p); }
         }
     }
     impl<T> Default for Vec<T> { fn default() -> Self { Vec::new() } }
@@ -648,9 +686,10 @@ pub mod vec {
     impl<T> crate::iter::Iterator for IntoIter<T> {
         type Item = T;
         fn next(&mut self) -> Option<T> {
-            if self.at < self.end {
-                let item = palisade::read(palisade::offset(self.p, self.at));
-                self.at += 1;
+            let at = self.at;
+            if at < self.end {
+                let item = palisade::read(palisade::offset(self.p, at));
+                self.at = at + 1;
                 Option::Some(item)
             } else {
                 Option::None
@@ -659,9 +698,10 @@ pub mod vec {
     }
     impl<T> IntoIter<T> {
         pub fn next_back(&mut self) -> Option<T> {
-            if self.at < self.end {
-                self.end -= 1;
-                Option::Some(palisade::read(palisade::offset(self.p, self.end)))
+            let end = self.end;
+            if self.at < end {
+                self.end = end - 1;
+                Option::Some(palisade::read(palisade::offset(self.p, end - 1)))
             } else {
                 Option::None
             }
@@ -669,11 +709,12 @@ pub mod vec {
     }
     impl<T> Drop for IntoIter<T> {
         fn drop(&mut self) {
-            while self.at < self.end {
-                palisade::drop(palisade::offset(self.p, self.at));
-                self.at += 1;
+            let (p, mut at, end) = (self.p, self.at, self.end);
+            while at < end {
+                palisade::drop(palisade::offset(p, at));
+                at += 1;
             }
-            if palisade::capacity(self.p) > 0 { palisade::free(self.p); }
+            if palisade::capacity(p) > 0 { palisade::free(p); }
         }
     }
     pub fn from_elem<T: Clone>(value: T, n: usize) -> Vec<T> {
@@ -697,36 +738,45 @@ pub mod collections {
         pub fn with_capacity(capacity: usize) -> Self { VecDeque::new() }
         pub fn len(&self) -> usize { self.length }
         pub fn is_empty(&self) -> bool { self.length == 0 }
+        /// The place of the elements and how many there are, with room for one more.
+        fn room(&mut self) -> (*mut T, usize) {
+            let (mut p, length) = (self.p, self.length);
+            if length == 8 { palisade::bound("a VecDeque with more than 8 elements") }
+            if palisade::binary("Eq", p, 0usize) { p = palisade::allocate_array::<T>(8); self.p = p; }
+            (p, length)
+        }
         pub fn push_back(&mut self, value: T) {
-            if self.length == 8 { palisade::bound() }
-            if palisade::binary("Eq", self.p, 0usize) { self.p = palisade::allocate_array::<T>(8); }
-            let at = (self.head + self.length) & 7;
-            palisade::write(palisade::offset(self.p, at), value);
-            self.length += 1;
+            let (p, length) = self.room();
+            palisade::write(palisade::offset(p, (self.head + length) & 7), value);
+            self.length = length + 1;
         }
         pub fn push_front(&mut self, value: T) {
-            if self.length == 8 { palisade::bound() }
-            if palisade::binary("Eq", self.p, 0usize) { self.p = palisade::allocate_array::<T>(8); }
-            self.head = (self.head + 7) & 7;
-            palisade::write(palisade::offset(self.p, self.head), value);
-            self.length += 1;
+            let (p, length) = self.room();
+            let head = (self.head + 7) & 7;
+            self.head = head;
+            palisade::write(palisade::offset(p, head), value);
+            self.length = length + 1;
         }
         pub fn pop_front(&mut self) -> Option<T> {
-            if self.length == 0 { return Option::None }
-            let item = palisade::read(palisade::offset(self.p, self.head));
-            self.head = (self.head + 1) & 7;
-            self.length -= 1;
+            let length = self.length;
+            if length == 0 { return Option::None }
+            let head = self.head;
+            let item = palisade::read(palisade::offset(self.p, head));
+            self.head = (head + 1) & 7;
+            self.length = length - 1;
             Option::Some(item)
         }
         pub fn pop_back(&mut self) -> Option<T> {
-            if self.length == 0 { return Option::None }
-            self.length -= 1;
-            Option::Some(palisade::read(palisade::offset(self.p, (self.head + self.length) & 7)))
+            let length = self.length;
+            if length == 0 { return Option::None }
+            self.length = length - 1;
+            Option::Some(palisade::read(palisade::offset(self.p, (self.head + length - 1) & 7)))
         }
         pub fn clear(&mut self) { while let Option::Some(x) = self.pop_front() {} }
         pub fn back(&self) -> Option<&T> {
-            if self.length == 0 { return Option::None }
-            Option::Some(palisade::same(palisade::offset(self.p, (self.head + self.length - 1) & 7)))
+            let length = self.length;
+            if length == 0 { return Option::None }
+            Option::Some(palisade::same(palisade::offset(self.p, (self.head + length - 1) & 7)))
         }
         pub fn front(&self) -> Option<&T> {
             if self.length == 0 { return Option::None }
@@ -815,16 +865,36 @@ pub mod collections {
 }
 
 pub mod string {
-    /// A text: how long it is, and no more.
-    pub struct String { length: usize }
+    use crate::palisade;
+    /// A text that is known; what formatting makes is not, and nothing can be asked about that.
+    pub struct String { text: &'static str }
     impl String {
-        pub const fn new() -> Self { String { length: 0 } }
-        pub fn push(&mut self, c: char) { self.length += 1; }
-        pub fn push_str(&mut self, s: &str) { self.length += 1; }
-        pub fn len(&self) -> usize { self.length }
-        pub fn is_empty(&self) -> bool { self.length == 0 }
+        pub const fn new() -> Self { String { text: "" } }
+        pub fn with_capacity(n: usize) -> Self { String { text: "" } }
+        pub fn push(&mut self, c: char) { self.text = palisade::text_join(self.text, c); }
+        pub fn push_str(&mut self, s: &str) { self.text = palisade::text_join(self.text, s); }
+        pub fn len(&self) -> usize { palisade::text_len(self.text) }
+        pub fn is_empty(&self) -> bool { palisade::text_len(self.text) == 0 }
+        pub fn as_str(&self) -> &str { self.text }
+        pub fn clear(&mut self) { self.text = ""; }
     }
-    impl Clone for String { fn clone(&self) -> Self { String { length: self.length } } }
-    impl Default for String { fn default() -> Self { String { length: 0 } } }
-    impl<'a> From<&'a str> for String { fn from(s: &'a str) -> Self { String { length: 1 } } }
+    impl Clone for String { fn clone(&self) -> Self { String { text: self.text } } }
+    impl Default for String { fn default() -> Self { String { text: "" } } }
+    impl std::ops::Deref for String { type Target = str; fn deref(&self) -> &str { self.text } }
+    impl AsRef<str> for String { fn as_ref(&self) -> &str { self.text } }
+    impl<'a> From<&'a str> for String { fn from(s: &'a str) -> Self { String { text: palisade::same(s) } } }
+    impl PartialEq<String> for String {
+        fn eq(&self, other: &String) -> bool { palisade::same_value(&self.text, &other.text) }
+        fn ne(&self, other: &String) -> bool { !palisade::same_value(&self.text, &other.text) }
+    }
+    impl PartialEq<str> for String {
+        fn eq(&self, other: &str) -> bool { palisade::same_value::<&str>(&self.text, palisade::same(other)) }
+        fn ne(&self, other: &str) -> bool { !palisade::same_value::<&str>(&self.text, palisade::same(other)) }
+    }
+    impl<'a> PartialEq<&'a str> for String {
+        fn eq(&self, other: &&'a str) -> bool { palisade::same_value::<&str>(&self.text, palisade::same(other)) }
+        fn ne(&self, other: &&'a str) -> bool { !palisade::same_value::<&str>(&self.text, palisade::same(other)) }
+    }
+    impl<'a> std::ops::Add<&'a str> for String { type Output = String; fn add(self, s: &'a str) -> String { String { text: palisade::text_join(self.text, s) } } }
+    impl<'a> std::ops::AddAssign<&'a str> for String { fn add_assign(&mut self, s: &'a str) { self.push_str(s) } }
 }

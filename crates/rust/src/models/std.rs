@@ -27,7 +27,10 @@ pub mod palisade {
     pub fn choose() -> bool { loop {} }
     pub fn assume(condition: bool) { loop {} }
     pub fn fail() -> ! { loop {} }
-    pub fn bound() -> ! { loop {} }
+    /// A limit of the models is met: its name.
+    pub fn bound(what: &'static str) -> ! { loop {} }
+    /// Whether there is one thread so far.
+    pub fn alone() -> bool { loop {} }
     pub fn spawn<F: FnOnce()>(f: F) -> usize { loop {} }
     pub fn join(thread: usize) { loop {} }
     pub fn current() -> usize { loop {} }
@@ -59,6 +62,11 @@ pub mod palisade {
     /// The number that a number or references to it stand for.
     pub fn plain<T, U>(value: T) -> U { loop {} }
     pub fn same_value<T>(a: &T, b: &T) -> bool { loop {} }
+    /// Texts, as far as they are known.
+    pub fn text_len(s: &str) -> usize { loop {} }
+    pub fn text_join<'a, T>(s: &str, more: T) -> &'a str { loop {} }
+    /// A text that comes from outside: it may be any.
+    pub fn text_input() -> &'static str { loop {} }
 }
 
 pub mod marker {
@@ -629,6 +637,7 @@ pub mod prim {
         let p: *const T = &raw const s[0];
         (palisade::slice(p, middle), palisade::slice(palisade::offset(p, middle), n - middle))
     }
+    pub fn slice_windows<T>(s: &[T], size: usize) -> crate::slice::Windows<'_, T> { if size == 0 { palisade::fail() } crate::slice::Windows { slice: s, at: 0, size } }
     pub fn slice_chunks<T>(s: &[T], size: usize) -> crate::slice::Chunks<'_, T> { crate::slice::Chunks { slice: s, at: 0, size } }
     pub fn array_map<T, const N: usize, F: FnMut(T) -> U, U>(a: [T; N], mut f: F) -> [U; N] {
         let kept = crate::mem::ManuallyDrop::new(a);
@@ -723,7 +732,35 @@ pub mod cell {
 
 pub mod process {
     pub fn abort() -> ! { crate::palisade::fail() }
-    pub fn exit(code: i32) -> ! { crate::palisade::bound() }
+    pub fn exit(code: i32) -> ! { crate::palisade::bound("the process ends by exit") }
+}
+
+/// What is read may be anything, or nothing.
+pub mod io {
+    use crate::option::Option;
+    use crate::palisade;
+    use crate::result::Result;
+    use crate::string::String;
+    pub struct Error;
+    pub struct Stdin;
+    pub struct StdinLock;
+    pub struct Lines<B> { from: B }
+    pub fn stdin() -> Stdin { Stdin }
+    impl Stdin {
+        pub fn lock(&self) -> StdinLock { StdinLock }
+        pub fn lines(self) -> Lines<StdinLock> { Lines { from: StdinLock } }
+        pub fn read_line(&self, line: &mut String) -> Result<usize, Error> {
+            if palisade::choose() { return Result::Ok(0) }
+            *line = String::from(palisade::text_input());
+            Result::Ok(1)
+        }
+    }
+    impl<B> crate::iter::Iterator for Lines<B> {
+        type Item = Result<String, Error>;
+        fn next(&mut self) -> Option<Result<String, Error>> {
+            if palisade::choose() { Option::None } else { Option::Some(Result::Ok(String::from(palisade::text_input()))) }
+        }
+    }
 }
 
 pub mod panic {
@@ -731,7 +768,7 @@ pub mod panic {
     pub fn set_hook<F>(f: F) {}
     pub fn take_hook() -> usize { 0 }
     pub fn resume_unwind(payload: crate::boxed::Box<dyn std::any::Any + Send>) -> ! { crate::palisade::fail() }
-    /// A panic is an error of the program, so what comes here has not panicked.
+    /// What comes here has not panicked: a panic below this is a limit of the translation.
     pub fn catch_unwind<F: FnOnce() -> R, R>(f: F) -> crate::result::Result<R, crate::boxed::Box<dyn std::any::Any + Send>> { crate::result::Result::Ok(f()) }
 }
 
@@ -794,6 +831,10 @@ pub mod boxed {
     }
     impl<T: Clone> Clone for Box<T> {
         fn clone(&self) -> Self { let inner: &T = palisade::same(self.pointer.pointer()); Box::new(inner.clone()) }
+    }
+    impl<T: PartialEq> PartialEq for Box<T> {
+        fn eq(&self, other: &Self) -> bool { let (a, b): (&T, &T) = (palisade::same(self.pointer.pointer()), palisade::same(other.pointer.pointer())); a == b }
+        fn ne(&self, other: &Self) -> bool { !(self == other) }
     }
     impl<T: Default> Default for Box<T> { fn default() -> Self { Box::new(<T as Default>::default()) } }
     impl<T: ?Sized> std::ops::Deref for Box<T> { type Target = T; fn deref(&self) -> &T { palisade::same(self.pointer.pointer()) } }

@@ -40,6 +40,10 @@ pub mod rc {
     }
     impl<T: ?Sized> Clone for Rc<T> { fn clone(&self) -> Self { unsafe { count(&raw const (*self.p).strong, 1); } Rc { p: self.p } } }
     impl<T: ?Sized> std::ops::Deref for Rc<T> { type Target = T; fn deref(&self) -> &T { unsafe { &(*self.p).value } } }
+    impl<T: ?Sized + PartialEq> PartialEq for Rc<T> {
+        fn eq(&self, other: &Self) -> bool { unsafe { (*self.p).value == (*other.p).value } }
+        fn ne(&self, other: &Self) -> bool { unsafe { (*self.p).value != (*other.p).value } }
+    }
     impl<T: Default> Default for Rc<T> { fn default() -> Self { Rc::new(<T as Default>::default()) } }
     impl<T: ?Sized> Drop for Rc<T> {
         fn drop(&mut self) {
@@ -250,6 +254,10 @@ pub mod sync {
                 crate::mem::drop(Weak { p: self.p });
             }
         }
+    }
+    impl<T: ?Sized + PartialEq> PartialEq for Arc<T> {
+        fn eq(&self, other: &Self) -> bool { unsafe { (*self.p).data == (*other.p).data } }
+        fn ne(&self, other: &Self) -> bool { unsafe { (*self.p).data != (*other.p).data } }
     }
     impl<T> Default for Arc<T> where T: Default { fn default() -> Self { Arc::new(<T as Default>::default()) } }
     impl<T> From<T> for Arc<T> { fn from(value: T) -> Self { Arc::new(value) } }
@@ -510,14 +518,16 @@ pub mod sync {
     impl BarrierWaitResult { pub fn is_leader(&self) -> bool { self.0 } }
 
     pub mod mpsc {
-        use super::{Arc, Mutex};
+        use super::Arc;
         use super::atomic::{AtomicUsize, Ordering};
-        use crate::collections::VecDeque;
         use crate::option::Option;
         use crate::palisade;
         use crate::result::Result;
-        /// `signal` is twice the number of messages, and odd when all senders are gone; `room` is how many more fit.
-        pub struct Shared<T> { queue: Mutex<VecDeque<T>>, signal: usize, senders: AtomicUsize, bounded: bool, room: usize, open: AtomicUsize }
+        /// Senders take turns by `lock`, and there is one receiver: `tail` is theirs, `head` is its own. `signal` is twice the number of messages, odd when
+        /// all senders are gone, and `GONE` more when the receiver is; `room` is how many more fit.
+        pub struct Shared<T> { slots: *mut T, lock: usize, ends: Ends, signal: usize, senders: AtomicUsize, bounded: bool, room: usize }
+        pub struct Ends { tail: usize, head: usize }
+        const GONE: usize = 1000;
         pub struct Sender<T> { shared: Arc<Shared<T>> }
         pub struct SyncSender<T> { shared: Arc<Shared<T>> }
         pub struct Receiver<T> { shared: Arc<Shared<T>> }
@@ -532,22 +542,47 @@ pub mod sync {
             fn ne(&self, other: &Self) -> bool { !(self == other) }
         }
         fn shared<T>(bounded: bool, room: usize) -> Arc<Shared<T>> {
-            Arc::new(Shared { queue: Mutex::new(VecDeque::new()), signal: 0, senders: AtomicUsize::new(1), bounded, room, open: AtomicUsize::new(1) })
+            Arc::new(Shared { slots: palisade::allocate_array::<T>(8), lock: 0, ends: Ends { tail: 0, head: 0 }, signal: 0, senders: AtomicUsize::new(1), bounded, room })
         }
         pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
             let shared = shared(false, 0);
             (Sender { shared: shared.clone() }, Receiver { shared })
         }
         pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
-            if bound == 0 { palisade::bound() }
+            if bound == 0 { palisade::bound("a channel without room, where sender and receiver meet") }
             let shared = shared(true, bound);
             (SyncSender { shared: shared.clone() }, Receiver { shared })
         }
-        fn put<T>(shared: &Shared<T>, value: T) {
-            let mut queue = shared.queue.lock().unwrap();
-            queue.push_back(value);
-            crate::mem::drop(queue);
-            palisade::atomic_fetch_add::<usize, usize>(&raw const shared.signal, 2, Ordering::Release);
+        /// The value comes back where there is no receiver any more.
+        fn put<T>(shared: &Shared<T>, value: T) -> Option<T> {
+            palisade::wait_cas(&raw const shared.lock, 0, 1);
+            let signal = palisade::atomic_load(&raw const shared.signal, Ordering::Acquire);
+            if signal >= GONE {
+                palisade::atomic_store(&raw const shared.lock, 0, Ordering::Release);
+                return Option::Some(value);
+            }
+            if signal >= 16 { palisade::bound("a channel with more than 8 messages") }
+            let tail = shared.ends.tail;
+            palisade::write(palisade::offset(shared.slots, tail), value);
+            palisade::write(&raw const shared.ends.tail as *mut usize, (tail + 1) & 7);
+            palisade::atomic_fetch_add::<usize, usize>(&raw const shared.signal, 2, Ordering::AcqRel);
+            palisade::atomic_store(&raw const shared.lock, 0, Ordering::Release);
+            Option::None
+        }
+        fn get<T>(shared: &Shared<T>) -> T {
+            let head = shared.ends.head;
+            let value = palisade::read(palisade::offset(shared.slots, head));
+            palisade::write(&raw const shared.ends.head as *mut usize, (head + 1) & 7);
+            palisade::atomic_fetch_sub::<usize, usize>(&raw const shared.signal, 2, Ordering::AcqRel);
+            value
+        }
+        impl<T> Drop for Shared<T> {
+            fn drop(&mut self) {
+                let mut left = self.signal;
+                while left >= GONE { left -= GONE; }
+                while left >= 2 { crate::mem::drop(get(self)); left -= 2; }
+                palisade::free(self.slots);
+            }
         }
         fn gone<T>(shared: &Shared<T>) {
             if shared.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -556,9 +591,7 @@ pub mod sync {
         }
         impl<T> Sender<T> {
             pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-                if self.shared.open.load(Ordering::Acquire) == 0 { return Result::Err(SendError(value)) }
-                put(&self.shared, value);
-                Result::Ok(())
+                match put(&self.shared, value) { Option::None => Result::Ok(()), Option::Some(value) => Result::Err(SendError(value)) }
             }
         }
         impl<T> Clone for Sender<T> {
@@ -568,9 +601,7 @@ pub mod sync {
         impl<T> SyncSender<T> {
             pub fn send(&self, value: T) -> Result<(), SendError<T>> {
                 palisade::wait_step(&raw const self.shared.room, 1, 16, -1);
-                if self.shared.open.load(Ordering::Acquire) == 0 { return Result::Err(SendError(value)) }
-                put(&self.shared, value);
-                Result::Ok(())
+                match put(&self.shared, value) { Option::None => Result::Ok(()), Option::Some(value) => Result::Err(SendError(value)) }
             }
             pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
                 let mut n = palisade::atomic_load(&raw const self.shared.room, Ordering::Relaxed);
@@ -580,9 +611,7 @@ pub mod sync {
                     if done { break }
                     n = old;
                 }
-                if self.shared.open.load(Ordering::Acquire) == 0 { return Result::Err(TrySendError::Disconnected(value)) }
-                put(&self.shared, value);
-                Result::Ok(())
+                match put(&self.shared, value) { Option::None => Result::Ok(()), Option::Some(value) => Result::Err(TrySendError::Disconnected(value)) }
             }
         }
         impl<T> Clone for SyncSender<T> {
@@ -591,10 +620,7 @@ pub mod sync {
         impl<T> Drop for SyncSender<T> { fn drop(&mut self) { gone(&self.shared); } }
         impl<T> Receiver<T> {
             fn get(&self) -> T {
-                palisade::atomic_fetch_sub::<usize, usize>(&raw const self.shared.signal, 2, Ordering::Acquire);
-                let mut queue = self.shared.queue.lock().unwrap();
-                let value = queue.pop_front().unwrap();
-                crate::mem::drop(queue);
+                let value = get(&self.shared);
                 if self.shared.bounded { palisade::atomic_fetch_add::<usize, usize>(&raw const self.shared.room, 1, Ordering::Release); }
                 value
             }
@@ -618,7 +644,7 @@ pub mod sync {
         }
         impl<T> Drop for Receiver<T> {
             fn drop(&mut self) {
-                self.shared.open.store(0, Ordering::Release);
+                palisade::atomic_fetch_add::<usize, usize>(&raw const self.shared.signal, GONE, Ordering::AcqRel);
                 if self.shared.bounded { palisade::atomic_fetch_add::<usize, usize>(&raw const self.shared.room, 12, Ordering::Release); }
             }
         }
@@ -690,4 +716,24 @@ pub mod atomic_wait {
     }
     pub fn wake_one(atomic: *const AtomicU32) { let sleepers: &Sleepers = palisade::beside(atomic); sleepers.wake(false) }
     pub fn wake_all(atomic: *const AtomicU32) { let sleepers: &Sleepers = palisade::beside(atomic); sleepers.wake(true) }
+}
+
+/// The system call that a futex is: `FUTEX_WAKE` wakes one or, for any other number, all.
+pub mod libc {
+    use crate::sync::atomic::AtomicU32;
+    pub const SYS_futex: i64 = 202;
+    pub const FUTEX_WAIT: i32 = 0;
+    pub const FUTEX_WAKE: i32 = 1;
+    pub const FUTEX_PRIVATE_FLAG: i32 = 128;
+    pub const FUTEX_WAIT_PRIVATE: i32 = 128;
+    pub const FUTEX_WAKE_PRIVATE: i32 = 129;
+    pub fn futex(number: i64, atomic: &AtomicU32, operation: i32, value: u32) -> i64 {
+        if number != 202 { crate::palisade::bound("a system call that is no futex") }
+        match operation {
+            0 | 128 => crate::atomic_wait::wait(atomic, value),
+            1 | 129 => if value == 1 { crate::atomic_wait::wake_one(atomic) } else { crate::atomic_wait::wake_all(atomic) },
+            _ => crate::palisade::bound("an operation on a futex that neither waits nor wakes"),
+        }
+        0
+    }
 }

@@ -1,47 +1,56 @@
 // Threads, time, and the entries of test libraries.
 
-/// Time does not pass here, and so any comparison of times may come out either way.
+/// Time does not pass here, and so any comparison with what a clock says may come out either way.
 pub mod time {
     use crate::palisade::choose;
-    pub struct Duration { nanos: u64 }
+    /// Times that the program names are known; what a clock says is not.
+    pub struct Duration { nanos: u64, known: bool }
     pub struct Instant { nanos: u64 }
+    const UNKNOWN: Duration = Duration { nanos: 0, known: false };
+    /// A time as a number, where a clock was asked: nothing, or very much.
+    fn number(time: &Duration, unit: u64) -> u64 { if time.known { time.nanos / unit } else if choose() { 0 } else { 1_000_000_000 } }
     impl Duration {
-        pub const ZERO: Duration = Duration { nanos: 0 };
-        pub const MAX: Duration = Duration { nanos: 0 };
-        pub const fn new(secs: u64, nanos: u32) -> Self { Duration { nanos: 0 } }
-        pub const fn from_secs(n: u64) -> Self { Duration { nanos: 0 } }
-        pub const fn from_millis(n: u64) -> Self { Duration { nanos: 0 } }
-        pub const fn from_micros(n: u64) -> Self { Duration { nanos: 0 } }
-        pub const fn from_nanos(n: u64) -> Self { Duration { nanos: 0 } }
-        pub fn is_zero(&self) -> bool { choose() }
-        pub fn as_secs(&self) -> u64 { 0 }
-        pub fn as_millis(&self) -> u128 { 0 }
-        pub fn as_micros(&self) -> u128 { 0 }
-        pub fn as_nanos(&self) -> u128 { 0 }
+        pub const ZERO: Duration = Duration { nanos: 0, known: true };
+        pub const MAX: Duration = UNKNOWN;
+        pub const fn new(secs: u64, nanos: u32) -> Self { Duration { nanos: secs * 1_000_000_000 + nanos as u64, known: true } }
+        pub const fn from_secs(n: u64) -> Self { if n > 4_000_000_000 { UNKNOWN } else { Duration { nanos: n * 1_000_000_000, known: true } } }
+        pub const fn from_millis(n: u64) -> Self { if n > 4_000_000_000_000 { UNKNOWN } else { Duration { nanos: n * 1_000_000, known: true } } }
+        pub const fn from_micros(n: u64) -> Self { if n > 4_000_000_000_000_000 { UNKNOWN } else { Duration { nanos: n * 1000, known: true } } }
+        pub const fn from_nanos(n: u64) -> Self { Duration { nanos: n, known: true } }
+        pub fn is_zero(&self) -> bool { number(self, 1) == 0 }
+        pub fn as_secs(&self) -> u64 { number(self, 1_000_000_000) }
+        pub fn as_millis(&self) -> u128 { number(self, 1_000_000) as u128 }
+        pub fn as_micros(&self) -> u128 { number(self, 1000) as u128 }
+        pub fn as_nanos(&self) -> u128 { number(self, 1) as u128 }
     }
     impl Instant {
         pub fn now() -> Self { Instant { nanos: 0 } }
-        pub fn elapsed(&self) -> Duration { Duration { nanos: 0 } }
-        pub fn duration_since(&self, other: Instant) -> Duration { Duration { nanos: 0 } }
+        pub fn elapsed(&self) -> Duration { UNKNOWN }
+        pub fn duration_since(&self, other: Instant) -> Duration { UNKNOWN }
+        pub fn saturating_duration_since(&self, other: Instant) -> Duration { UNKNOWN }
     }
-    impl Clone for Duration { fn clone(&self) -> Self { Duration { nanos: 0 } } }
+    impl Clone for Duration { fn clone(&self) -> Self { Duration { nanos: self.nanos, known: self.known } } }
     impl Clone for Instant { fn clone(&self) -> Self { Instant { nanos: 0 } } }
     impl std::ops::Add<Duration> for Instant { type Output = Instant; fn add(self, by: Duration) -> Instant { Instant { nanos: 0 } } }
-    impl std::ops::Sub<Instant> for Instant { type Output = Duration; fn sub(self, other: Instant) -> Duration { Duration { nanos: 0 } } }
+    impl std::ops::Sub<Instant> for Instant { type Output = Duration; fn sub(self, other: Instant) -> Duration { UNKNOWN } }
     impl std::ops::Sub<Duration> for Instant { type Output = Instant; fn sub(self, by: Duration) -> Instant { Instant { nanos: 0 } } }
-    impl std::ops::Div<u32> for Duration { type Output = Duration; fn div(self, by: u32) -> Duration { Duration { nanos: 0 } } }
-    impl std::ops::AddAssign<Duration> for Duration { fn add_assign(&mut self, by: Duration) {} }
     impl std::ops::AddAssign<Duration> for Instant { fn add_assign(&mut self, by: Duration) {} }
-    impl std::ops::Mul<u32> for Duration { type Output = Duration; fn mul(self, by: u32) -> Duration { Duration { nanos: 0 } } }
-    impl std::ops::Add<Duration> for Duration { type Output = Duration; fn add(self, by: Duration) -> Duration { Duration { nanos: 0 } } }
-    impl PartialEq for Duration { fn eq(&self, other: &Self) -> bool { choose() } fn ne(&self, other: &Self) -> bool { choose() } }
+    impl std::ops::Div<u32> for Duration { type Output = Duration; fn div(self, by: u32) -> Duration { if by == 0 { crate::palisade::fail() } Duration { nanos: self.nanos / by as u64, known: self.known } } }
+    impl std::ops::Mul<u32> for Duration { type Output = Duration; fn mul(self, by: u32) -> Duration { Duration { nanos: self.nanos * by as u64, known: self.known } } }
+    impl std::ops::Add<Duration> for Duration { type Output = Duration; fn add(self, by: Duration) -> Duration { Duration { nanos: self.nanos + by.nanos, known: self.known && by.known } } }
+    impl std::ops::Sub<Duration> for Duration { type Output = Duration; fn sub(self, by: Duration) -> Duration { Duration { nanos: if self.nanos > by.nanos { self.nanos - by.nanos } else { 0 }, known: self.known && by.known } } }
+    impl std::ops::AddAssign<Duration> for Duration { fn add_assign(&mut self, by: Duration) { self.nanos += by.nanos; self.known = self.known && by.known; } }
+    impl PartialEq for Duration {
+        fn eq(&self, other: &Self) -> bool { if self.known && other.known { self.nanos == other.nanos } else { choose() } }
+        fn ne(&self, other: &Self) -> bool { !(self == other) }
+    }
     impl PartialEq for Instant { fn eq(&self, other: &Self) -> bool { choose() } fn ne(&self, other: &Self) -> bool { choose() } }
     impl PartialOrd for Duration {
         fn partial_cmp(&self, other: &Self) -> std::option::Option<std::cmp::Ordering> { loop {} }
-        fn lt(&self, other: &Self) -> bool { choose() }
-        fn le(&self, other: &Self) -> bool { choose() }
-        fn gt(&self, other: &Self) -> bool { choose() }
-        fn ge(&self, other: &Self) -> bool { choose() }
+        fn lt(&self, other: &Self) -> bool { if self.known && other.known { self.nanos < other.nanos } else { choose() } }
+        fn le(&self, other: &Self) -> bool { if self.known && other.known { self.nanos <= other.nanos } else { choose() } }
+        fn gt(&self, other: &Self) -> bool { if self.known && other.known { self.nanos > other.nanos } else { choose() } }
+        fn ge(&self, other: &Self) -> bool { if self.known && other.known { self.nanos >= other.nanos } else { choose() } }
     }
     impl PartialOrd for Instant {
         fn partial_cmp(&self, other: &Self) -> std::option::Option<std::cmp::Ordering> { loop {} }

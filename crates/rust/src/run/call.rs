@@ -178,13 +178,18 @@ impl Machine<'_> {
     }
 
     /// The body that a path stands for, if there is one.
-    pub fn function(&self, path: &FnPath, arguments: &[Val]) -> Option<(usize, Substitution)> {
+    pub fn function(
+        &self,
+        path: &FnPath,
+        state: &State,
+        arguments: &[Val],
+    ) -> Option<(usize, Substitution)> {
         let (name, args) = path.segments.last()?;
         if let Some((ty, trait_)) = &path.qualified {
             let Some(trait_) = trait_ else {
                 return self.inherent(ty, name, args);
             };
-            return self.of_trait(ty, trait_, name, args, arguments);
+            return self.of_trait(ty, trait_, name, args, state, arguments);
         }
         let plain = path.plain();
         if let Some(&number) = self.index.by_path.get(&plain) {
@@ -246,6 +251,7 @@ impl Machine<'_> {
         trait_: &Ty,
         name: &str,
         args: &[Ty],
+        state: &State,
         arguments: &[Val],
     ) -> Option<(usize, Substitution)> {
         let mut general = None;
@@ -281,9 +287,9 @@ impl Machine<'_> {
         }
         // `dyn Trait` and types that are not known here: by what the first argument is.
         if matches!(ty, Ty::Dyn(_) | Ty::Projection(..))
-            && let Some(actual) = arguments.first().and_then(|v| self.runtime_type(v))
+            && let Some(actual) = arguments.first().and_then(|v| self.runtime_type(state, v))
             && actual != *ty
-            && let Some(target) = self.of_trait(&actual, trait_, name, args, &[])
+            && let Some(target) = self.of_trait(&actual, trait_, name, args, state, &[])
         {
             return Some(target);
         }
@@ -336,16 +342,16 @@ impl Machine<'_> {
     }
 
     /// The type of a value, or of what it points to.
-    fn runtime_type(&self, value: &Val) -> Option<Ty> {
+    fn runtime_type(&self, state: &State, value: &Val) -> Option<Ty> {
         match value {
             Val::Agg(agg) => match (&agg.ty, agg.fields.first()) {
                 (Ty::Adt(path, _), Some(inner)) if &**path == "std::boxed::Box" => {
-                    self.runtime_type(inner)
+                    self.runtime_type(state, inner)
                 }
                 (Ty::Adt(path, _), Some(inner))
                     if last(path) == "Unique" || last(path) == "NonNull" =>
                 {
-                    self.runtime_type(inner)
+                    self.runtime_type(state, inner)
                 }
                 (ty, _) => Some(ty.clone()),
             },
@@ -355,7 +361,13 @@ impl Machine<'_> {
                     super::knowledge::Shape::Parts(ty, _)
                     | super::knowledge::Shape::Variants(ty, _),
                 ) => Some(ty.clone()),
-                _ => self.types.get(&pointer.loc.object).cloned(),
+                _ => match self.own(state, &pointer.loc) {
+                    Some(Val::Agg(agg)) if agg.ty != Ty::Never => Some(agg.ty.clone()),
+                    _ if pointer.loc.path.is_empty() => {
+                        self.types.get(&pointer.loc.object).cloned()
+                    }
+                    _ => None,
+                },
             },
             _ => None,
         }
@@ -439,7 +451,20 @@ impl Machine<'_> {
             }
             return Ok(());
         }
-        if let Some((number, generic)) = self.function(path, &arguments) {
+        // A system call takes any number of arguments; those of a futex behind the fourth say how long to wait.
+        let mut path = path;
+        let futex;
+        if path.plain() == "std::libc::syscall" && arguments.len() >= 4 {
+            arguments.truncate(4);
+            futex = Rc::new(FnPath {
+                qualified: None,
+                segments: ["std", "libc", "futex"]
+                    .map(|name| (Rc::from(name), Vec::new()))
+                    .to_vec(),
+            });
+            path = &futex;
+        }
+        if let Some((number, generic)) = self.function(path, state, &arguments) {
             if self.index.twice.contains(&self.index.bodies[number].path) {
                 return Err(Need::Refuse(Refusal {
                     message: format!("several functions that are called {}", path.name()),
@@ -472,6 +497,23 @@ impl Machine<'_> {
                 segments: vec![(Rc::from(name), Vec::new())],
             });
             return self.call_path(state, &from, arguments, target, result, next, moved, span);
+        }
+        // References are compared as what they lead to is.
+        if let Some((Ty::Ref(inner), Some(Ty::Adt(trait_, _)))) = &path.qualified
+            && matches!(last(trait_), "PartialEq" | "PartialOrd" | "Ord")
+            && matches!(**inner, Ty::Adt(..) | Ty::Ref(_))
+            && let [Val::Ptr(left), Val::Ptr(right)] = arguments.as_slice()
+        {
+            let (left, right) = (left.loc.clone(), right.loc.clone());
+            let arguments = vec![self.read(state, &left)?, self.read(state, &right)?];
+            let trait_ = Ty::Adt(trait_.clone(), vec![(**inner).clone()]);
+            let of_inner = Rc::new(FnPath {
+                qualified: Some(((**inner).clone(), Some(trait_))),
+                segments: path.segments.clone(),
+            });
+            return self.call_path(
+                state, &of_inner, arguments, target, result, next, moved, span,
+            );
         }
         // A tuple struct or a variant as a function.
         let plain = path.plain();

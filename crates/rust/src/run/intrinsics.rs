@@ -163,8 +163,15 @@ impl Machine<'_> {
                 }
                 Val::unit()
             }
-            "fail" => return Err(Need::Fail("panic".to_owned())),
-            "bound" => return Err(Need::Bound("a limit of the models is met".to_owned())),
+            "fail" => return Err(self.panic(state, "panic")),
+            "bound" => {
+                let what = match argument(0) {
+                    Val::Text(what) => what.to_string(),
+                    _ => "a limit of the models is met".to_owned(),
+                };
+                return Err(Need::Bound(what));
+            }
+            "alone" => Val::bool(self.initial || self.constant),
             "spawn" => self.spawn(state, argument(0))?,
             "join" => {
                 let threads: Vec<i64> = (0..self.know.threads.len() as i64).collect();
@@ -216,8 +223,10 @@ impl Machine<'_> {
                         "an array of a size that is not known is allocated".to_owned(),
                     ));
                 };
-                if count > 256 {
-                    return refuse("an allocation of more than 256 elements");
+                if count > 4096 {
+                    return Err(Need::Bound(
+                        "an allocation of more than 4096 elements".to_owned(),
+                    ));
                 }
                 let fields = vec![Val::Uninit; count as usize];
                 let value = Val::Agg(Rc::new(Agg {
@@ -315,6 +324,16 @@ impl Machine<'_> {
                 let left = self.plain_value(state, arguments.first())?;
                 let right = self.plain_value(state, arguments.get(1))?;
                 self.equal(state, &left, &right)?
+            }
+            "text_len" => match self.plain_value(state, arguments.first())? {
+                Val::Text(text) if is_known(&text) => Val::usize(text.len()),
+                _ => return refuse("the length of a text that is not known here"),
+            },
+            "text_input" => Val::Text(Rc::from(ANY_TEXT)),
+            "text_join" => {
+                let text = self.plain_value(state, arguments.first())?;
+                let more = self.plain_value(state, arguments.get(1))?;
+                Val::Text(Rc::from(joined(&text, &more)))
             }
             "plain" => self.plain_value(state, arguments.first())?,
             "capacity" => match self.to_pointer(state, argument(0))? {
@@ -927,15 +946,37 @@ impl Machine<'_> {
             return Ok(Some(match result {
                 Ty::Adt(name, _) if name.ends_with("Result") => Val::Uninit,
                 Ty::Tuple(parts) if parts.is_empty() => Val::unit(),
-                _ => Val::Text(Rc::from("")),
+                Ty::Adt(name, _) if &**name == "std::string::String" => unknown_string(),
+                _ => Val::Text(Rc::from(UNKNOWN_TEXT)),
             }));
         }
         if plain.starts_with("std::panicking::")
             || plain.starts_with("std::rt::") && plain.contains("panic")
         {
-            return Err(Need::Fail("panic".to_owned()));
+            return Err(self.panic(state, "panic"));
         }
         match (trait_name.as_str(), path.name()) {
+            // What was in the box was moved out of it already.
+            ("Drop", "drop") => {
+                let loc = self.target(state, arguments.first())?;
+                let inner = self.read(state, &loc)?;
+                if let Val::Ptr(pointer) = self.to_pointer(state, inner)? {
+                    self.free(state, &pointer.loc)?;
+                }
+                Ok(Some(Val::unit()))
+            }
+            ("ToString", "to_string") | ("ToOwned", "to_owned") => {
+                let value = self.plain_value(state, arguments.first())?;
+                let text = match &value {
+                    Val::Text(_) => value,
+                    Val::Agg(agg) if trait_name == "ToOwned" => {
+                        return Ok(Some(Val::Agg(agg.clone())));
+                    }
+                    Val::Agg(agg) if is_string(&agg.ty) => return Ok(Some(value)),
+                    _ => Val::Text(Rc::from(UNKNOWN_TEXT)),
+                };
+                Ok(Some(string_of(text)))
+            }
             ("Clone", "clone") => {
                 let loc = self.target(state, arguments.first())?;
                 Ok(Some(self.read(state, &loc)?))
@@ -1018,6 +1059,10 @@ impl Machine<'_> {
         let Ty::Adt(path, _) = &agg.ty else {
             return Ok(());
         };
+        // These are compared as their parts are.
+        if matches!(&**path, "std::option::Option" | "std::result::Result") {
+            return Ok(());
+        }
         let name = path.rsplit("::").next().unwrap_or(path);
         let of = |ty: &Ty| matches!(ty, Ty::Adt(p, _) if p.rsplit("::").next() == Some(name));
         let says = |found: &crate::index::Impl| {
@@ -1035,7 +1080,14 @@ impl Machine<'_> {
     /// Whether two values are equal, part by part.
     fn equal(&mut self, state: &State, left: &Val, right: &Val) -> Run<Val> {
         match (left, right) {
-            (Val::Text(a), Val::Text(b)) => Ok(Val::bool(a == b)),
+            (Val::Text(a), Val::Text(b)) if **a == *ANY_TEXT || **b == *ANY_TEXT => {
+                let choices = vec![Val::bool(false), Val::bool(true)];
+                self.ask(state, Need::Choose(choices))
+            }
+            (Val::Text(a), Val::Text(b)) if is_known(a) && is_known(b) => Ok(Val::bool(a == b)),
+            (Val::Text(_), Val::Text(_)) => {
+                refuse("a comparison with a text or a fraction that is not known here")
+            }
             (Val::Agg(a), Val::Agg(b)) => {
                 if a.variant != b.variant || a.fields.len() != b.fields.len() {
                     return Ok(Val::bool(false));
@@ -1043,6 +1095,7 @@ impl Machine<'_> {
                 for (a, b) in a.fields.iter().zip(&b.fields) {
                     let a = self.plain_value(state, Some(a))?;
                     let b = self.plain_value(state, Some(b))?;
+                    self.compares_itself(&a)?;
                     let equal = self.equal(state, &a, &b)?;
                     if !self.truth(state, &equal)? {
                         return Ok(Val::bool(false));
@@ -1079,6 +1132,49 @@ impl Machine<'_> {
             }
         }
         Ok(value)
+    }
+}
+
+/// What formatting gives, and fractions: nothing can be asked about it.
+pub const UNKNOWN_TEXT: &str = "\0";
+
+/// What comes from outside: it may be equal to any text.
+const ANY_TEXT: &str = "\0any";
+
+fn is_known(text: &str) -> bool {
+    !text.contains('\0')
+}
+
+fn is_string(ty: &Ty) -> bool {
+    matches!(ty, Ty::Adt(path, _) if &**path == "std::string::String")
+}
+
+fn string_of(text: Val) -> Val {
+    Val::Agg(Rc::new(Agg {
+        ty: Ty::Adt(Rc::from("std::string::String"), Vec::new()),
+        variant: None,
+        fields: vec![text],
+    }))
+}
+
+fn unknown_string() -> Val {
+    string_of(Val::Text(Rc::from(UNKNOWN_TEXT)))
+}
+
+/// A text with a text or a letter behind it.
+fn joined(text: &Val, more: &Val) -> String {
+    let part = |value: &Val| match value {
+        Val::Text(text) => text.to_string(),
+        Val::Int(letter, _) => {
+            let letter = u32::try_from(*letter).ok().and_then(char::from_u32);
+            letter.map_or(UNKNOWN_TEXT.to_owned(), String::from)
+        }
+        _ => UNKNOWN_TEXT.to_owned(),
+    };
+    let all = part(text) + &part(more);
+    match is_known(&all) {
+        true => all,
+        false => UNKNOWN_TEXT.to_owned(),
     }
 }
 

@@ -35,8 +35,6 @@ pub enum Shape {
     Parts(Ty, usize),
     /// An enum: its type, and the variants that were written, with the numbers of their fields.
     Variants(Ty, Vec<(i32, usize)>),
-    /// A text or a function, which is always this one; the cell says whether it was written.
-    Fixed(Val),
 }
 
 /// What a cell holds.
@@ -272,7 +270,6 @@ impl Knowledge {
             .filter(|(loc, _)| loc.object == object)
             .filter_map(|(loc, shape)| match shape {
                 Shape::Cell(kind) => Some((loc.path.clone(), *kind)),
-                Shape::Fixed(_) => Some((loc.path.clone(), Kind::Int(IntTy::USIZE))),
                 Shape::Variants(..) => {
                     let mut path = loc.path.clone();
                     path.push(Step::Tag);
@@ -333,12 +330,6 @@ impl Knowledge {
                 Shape::Cell(_) => true,
                 _ => false,
             },
-            Some(Shape::Fixed(known)) => {
-                if let Shape::Fixed(new) = &shape {
-                    return known == new;
-                }
-                false
-            }
         }
     }
 }

@@ -131,6 +131,9 @@ impl<'a> Machine<'a> {
                     };
                     if spans.is_empty() || code.call == SourceSpan::default() {
                         spans.extend(span.cloned());
+                        if span.is_some_and(is_of_library) {
+                            spans.extend(written_before(&code.body, code.block, code.statement));
+                        }
                     }
                 }
                 spans.push(code.call.clone());
@@ -273,7 +276,7 @@ impl<'a> Machine<'a> {
                 if holds == *expected {
                     return self.goto(state, *next);
                 }
-                Err(Need::Fail(message.to_string()))
+                Err(self.panic(state, message))
             }
             Terminator::Drop(place, next) => {
                 let target = self.place(state, place)?.loc;
@@ -288,6 +291,17 @@ impl<'a> Machine<'a> {
             Terminator::Call(place, callee, arguments, next) => {
                 self.call(state, place, callee, arguments, *next, span)
             }
+        }
+    }
+
+    /// A panic: an error of the program, but where the program catches it.
+    pub fn panic(&self, state: &State, message: &str) -> Need {
+        let catches = |frame: &Rc<Frame>| matches!(&**frame, Frame::Code(code) if code.body.path == "std::panic::catch_unwind");
+        match state.frames.iter().any(catches) {
+            true => Need::Bound(
+                "a panic that catch_unwind stops, and what it unwinds is not followed".to_owned(),
+            ),
+            false => Need::Fail(message.to_owned()),
         }
     }
 
@@ -489,7 +503,7 @@ impl<'a> Machine<'a> {
                             })
                         })
                 }
-                Some(Shape::Fixed(_) | Shape::Cell(_)) | None => false,
+                Some(Shape::Cell(_)) | None => false,
             };
         }
         match self.read(state, loc) {
@@ -526,6 +540,10 @@ impl<'a> Machine<'a> {
                     if whole && is_box(&ty) {
                         let inner = self.read(state, loc)?;
                         if let Val::Ptr(pointer) = self.to_pointer(state, inner)? {
+                            // It would be dropped again and again.
+                            if todo.contains(&DropItem::Free(pointer.loc.clone())) {
+                                return Err(Need::Fail("memory is freed twice".to_owned()));
+                            }
                             todo.push(DropItem::Free(pointer.loc.clone()));
                             match pointer.length {
                                 None => todo.push(DropItem::Value(pointer.loc.clone())),
@@ -591,6 +609,43 @@ impl<'a> Machine<'a> {
         let parts = (0..count).map(|at| base.then(super::memory::part_step(&ty, at)));
         Ok((ty.clone(), parts.collect()))
     }
+}
+
+/// Whether a place is in a macro of the standard library.
+fn is_of_library(span: &SourceSpan) -> bool {
+    span.file.starts_with("/rustc/") || span.file.contains("/rustlib/src/rust/library/")
+}
+
+/// What the user wrote last before a place that a macro of the standard library made, in the order of the compiler's blocks.
+fn written_before(body: &crate::mir::Body, block: u32, statement: u32) -> Option<SourceSpan> {
+    let mut seen = FxHashSet::default();
+    let mut todo = std::collections::VecDeque::from([(block as usize, statement as usize)]);
+    while let Some((block, statement)) = todo.pop_front() {
+        let found = body.blocks.get(block)?;
+        let terminator = found.terminator.as_ref().map(|(_, span)| span);
+        let statements = found.statements.iter().map(|(_, span)| span);
+        let before: Vec<&SourceSpan> = statements.chain(terminator).take(statement).collect();
+        if let Some(span) = before.into_iter().rev().find(|span| !is_of_library(span)) {
+            return Some(span.clone());
+        }
+        for (number, other) in body.blocks.iter().enumerate() {
+            let leads = match &other.terminator {
+                Some((Terminator::Goto(to), _)) => *to == block,
+                Some((Terminator::Switch(_, values, otherwise), _)) => {
+                    values.iter().any(|(_, to)| *to == block) || *otherwise == Some(block)
+                }
+                Some((Terminator::Call(_, _, _, to), _)) => *to == Some(block),
+                Some((Terminator::Assert(_, _, _, to) | Terminator::Drop(_, to), _)) => {
+                    *to == block
+                }
+                _ => false,
+            };
+            if leads && seen.insert(number) {
+                todo.push_back((number, usize::MAX));
+            }
+        }
+    }
+    None
 }
 
 /// Types whose contents are not dropped with them.

@@ -20,6 +20,9 @@ pub const FREED: i64 = i64::MIN + 0x1dead;
 /// How many sizes a collection has that threads share.
 const MAX_SIZES: usize = 32;
 
+/// How many texts a place that threads share may hold.
+const MAX_TEXTS: usize = 16;
+
 /// What the program does wrong where it reads one of these.
 fn wrong_read(number: i64) -> Option<Need> {
     match number {
@@ -71,12 +74,32 @@ impl Machine<'_> {
         self.initial && (!self.spawned || self.fresh.contains(&object))
     }
 
+    /// A text or a function in shared memory: a pointer to a constant stands for it, with a step that no other pointer has.
+    fn stands_for(&mut self, value: &Val) -> Val {
+        let object = self.know.constant(value.clone());
+        Val::pointer(Loc {
+            object,
+            path: vec![Step::Tag],
+        })
+    }
+
+    /// The text or the function that a value from shared memory stands for; every other value is itself.
+    fn itself(&self, value: Val) -> Val {
+        if let Val::Ptr(pointer) = &value
+            && pointer.loc.path == [Step::Tag]
+            && let ObjectKey::Constant(number) = self.know.key(pointer.loc.object)
+        {
+            return self.know.constants[*number as usize].clone();
+        }
+        value
+    }
+
     fn decoded(&self, number: &Val) -> Val {
         let Some(code) = number.known() else {
             return number.clone();
         };
         match self.know.decode(arith::stored(code)) {
-            Some(pointer) => Val::Ptr(Rc::new(pointer)),
+            Some(pointer) => self.itself(Val::Ptr(Rc::new(pointer))),
             None => Val::Int(IntTy::USIZE.wrap(code), IntTy::USIZE),
         }
     }
@@ -107,7 +130,7 @@ impl Machine<'_> {
         let mut whole = cell.clone();
         matches!(whole.path.pop(), Some(Step::Field(_)))
             && matches!(self.know.shape(&whole), Some(Shape::Parts(Ty::Adt(path, _), _))
-                if matches!(&**path, "std::vec::Vec" | "std::vec::IntoIter" | "std::collections::VecDeque"))
+                if matches!(&**path, "std::vec::Vec" | "std::vec::IntoIter" | "std::collections::VecDeque" | "std::sync::mpsc::Ends"))
     }
 
     /// The number that a value is in memory. Pointers that get there make their objects shared.
@@ -116,6 +139,14 @@ impl Machine<'_> {
             Val::Ptr(pointer) => {
                 self.escape(pointer)?;
                 let code = self.know.code(pointer);
+                if pointer.loc.path == [Step::Tag] {
+                    let known = self.know.holds(cell);
+                    if known.len() >= MAX_TEXTS && !known.contains(&code) {
+                        return Err(Need::Bound(format!(
+                            "a text that threads share with more than {MAX_TEXTS} contents"
+                        )));
+                    }
+                }
                 self.know.may_hold(cell, code);
                 Ok(Expr::Const(code))
             }
@@ -207,6 +238,23 @@ impl Machine<'_> {
         }
     }
 
+    /// What is at a place that only this thread sees.
+    pub fn own(&self, state: &State, loc: &Loc) -> Option<Val> {
+        if self.know.is_shared(loc.object) {
+            return None;
+        }
+        match self.know.key(loc.object) {
+            ObjectKey::Constant(number) => {
+                Some(self.know.constants[*number as usize].at(&loc.path))
+            }
+            ObjectKey::Local(_, depth, local, _) => match &**state.frames.get(*depth as usize)? {
+                Frame::Code(code) => Some(code.locals[*local as usize].at(&loc.path)),
+                Frame::Drop(_) => None,
+            },
+            _ => Some(state.heap.get(&loc.object)?.at(&loc.path)),
+        }
+    }
+
     /// Where the cell of a place is: a wrapper and what it wraps are at the same place.
     pub fn cell_of(&self, loc: &Loc) -> Loc {
         let mut loc = loc.clone();
@@ -252,13 +300,6 @@ impl Machine<'_> {
                         self.read_cell(state, &outer, kind, order)
                     }
                     _ => Ok(Val::Uninit),
-                }
-            }
-            // What is there is known, but reading it is an access all the same.
-            Some(Shape::Fixed(value)) => {
-                match self.read_cell(state, loc, Kind::Int(IntTy::USIZE), order)? {
-                    Val::Uninit => Ok(Val::Uninit),
-                    _ => Ok(value),
                 }
             }
             Some(Shape::Cell(kind)) => self.read_cell(state, loc, kind, order),
@@ -390,10 +431,11 @@ impl Machine<'_> {
 
     fn read_cell(&mut self, state: &State, cell: &Loc, kind: Kind, order: Order) -> Run<Val> {
         if self.sets_initial(cell.object) {
-            return Ok(self.init.get(cell).cloned().unwrap_or(Val::Uninit));
+            let value = self.init.get(cell).cloned().unwrap_or(Val::Uninit);
+            return Ok(self.itself(value));
         }
         if let Some(value) = self.unchanging(cell) {
-            return Ok(value.clone());
+            return Ok(self.itself(value.clone()));
         }
         let need = Need::Load {
             cell: cell.clone(),
@@ -515,11 +557,8 @@ impl Machine<'_> {
             }
             Val::Ptr(_) => self.write_cell(state, loc, Kind::Pointer, value, order),
             Val::Fn(..) | Val::Text(_) => {
-                if self.know.learn(loc, Shape::Fixed(value.clone())) {
-                    let there = Val::usize(1);
-                    return self.write_at(state, loc, Kind::Int(IntTy::USIZE), &there, order);
-                }
-                refuse("functions or texts that differ are stored at one place that threads share")
+                let value = self.stands_for(value);
+                self.write_cell(state, loc, Kind::Pointer, &value, order)
             }
             Val::Agg(agg) => {
                 let count = agg.fields.len();

@@ -42,6 +42,17 @@ impl Machine<'_> {
                 let found = self.place(state, place)?;
                 self.discriminant(state, &found.loc)
             }
+            Rvalue::Binary(name, left, right) if self.is_struct(state, name, target)? => {
+                let fields = vec![
+                    self.operand(state, left, moved)?,
+                    self.operand(state, right, moved)?,
+                ];
+                Ok(struct_of(name, fields))
+            }
+            Rvalue::Unary(name, operand) if self.is_struct(state, name, target)? => {
+                let fields = vec![self.operand(state, operand, moved)?];
+                Ok(struct_of(name, fields))
+            }
             Rvalue::Binary(name, left, right) => {
                 let left = self.operand(state, left, moved)?;
                 let right = self.operand(state, right, moved)?;
@@ -125,6 +136,18 @@ impl Machine<'_> {
                 Ok(Val::pointer(self.static_(&own)?))
             }
         }
+    }
+
+    /// Whether what looks like an operator is a tuple struct of the user with the same name.
+    fn is_struct(&mut self, state: &State, name: &str, target: Option<&Place>) -> Run<bool> {
+        if !self.index.fields.contains_key(name) {
+            return Ok(false);
+        }
+        let Some(place) = target else {
+            return Ok(false);
+        };
+        let ty = self.place(state, place)?.ty;
+        Ok(matches!(ty, Ty::Adt(path, _) if *path == *name))
     }
 
     /// The type of a closure that is made in the function on top, where its place alone does not say which it is.
@@ -328,7 +351,7 @@ impl Machine<'_> {
                     Some(length) => Val::usize(length as usize),
                     None => Val::unit(),
                 }),
-                Val::Text(text) => Some(Val::usize(text.len())),
+                Val::Text(text) if !text.contains('\0') => Some(Val::usize(text.len())),
                 _ => None,
             },
             _ => None,
@@ -365,7 +388,7 @@ impl Machine<'_> {
             return self.unsize(value, from);
         }
         if kind.contains("Float") {
-            return Ok(Val::Text(Rc::from("a number with a fraction")));
+            return Ok(Val::Text(Rc::from(super::intrinsics::UNKNOWN_TEXT)));
         }
         if kind.starts_with("Transmute") {
             return self.transmute(state, value, ty);
@@ -619,7 +642,7 @@ impl Machine<'_> {
             }
         }
         // Constants of types and traits.
-        if let Some((number, generic)) = self.function(&path, &[])
+        if let Some((number, generic)) = self.function(&path, &State::default(), &[])
             && self.index.bodies[number].kind == BodyKind::Constant
         {
             return self.evaluate(number, Rc::new(generic));
@@ -635,7 +658,7 @@ impl Machine<'_> {
                 qualified: path.qualified.clone(),
                 segments: front.to_vec(),
             };
-            if let Some((number, generic)) = self.function(&parent, &[]) {
+            if let Some((number, generic)) = self.function(&parent, &State::default(), &[]) {
                 let key = format!("{}::{name}", self.index.bodies[number].path);
                 if let Some(&number) = self.index.by_path.get(&key)
                     && self.index.bodies[number].kind == BodyKind::Constant
@@ -648,7 +671,7 @@ impl Machine<'_> {
             }
             let constant =
                 name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
-            if constant && self.function(&path, &[]).is_none() {
+            if constant && self.function(&path, &State::default(), &[]).is_none() {
                 return refuse(format!(
                     "the constant {plain}, whose value is not known here"
                 ));
@@ -764,6 +787,14 @@ impl Machine<'_> {
             value => Ok(value),
         }
     }
+}
+
+fn struct_of(name: &Rc<str>, fields: Vec<Val>) -> Val {
+    Val::Agg(Rc::new(Agg {
+        ty: Ty::Adt(name.clone(), Vec::new()),
+        variant: None,
+        fields,
+    }))
 }
 
 /// How large a type is: only whether it is nothing is ever asked in earnest.
