@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_explore::{Finding, Successors};
-use palisade_lang::{LocationId, Program};
+use palisade_lang::{Language, LocationId, Program};
 use palisade_memory::{Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, LocalId, View};
 
@@ -145,8 +145,38 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
         witness(&space, &mut view, finding)
     });
     answer.note_errors(&space.observer.error_seen);
+    if !options.all_locations {
+        answer.notes.extend(why_all_locations(&program));
+    }
     answer
 }
+
+/// Where no location is declared `nonatomic`: which ones were looked at, and why.
+fn why_all_locations(program: &Program) -> Option<String> {
+    // C and Rust say by types what is atomic, so there is nothing to declare.
+    let declares = !matches!(program.language, Language::C | Language::Rust);
+    if !declares || program.locations.iter().any(|l| l.nonatomic) {
+        return None;
+    }
+    let names: Vec<String> = (program.locations.iter())
+        .map(|location| format!("`{}`", location.name))
+        .collect();
+    let shown = match names.len() {
+        0 => return None,
+        1..=MOST_NAMED => names.join(", "),
+        all => format!(
+            "{} and {} more",
+            names[..MOST_NAMED].join(", "),
+            all - MOST_NAMED
+        ),
+    };
+    Some(format!(
+        "no location is declared `nonatomic`, so that races on all of them count ({shown}); where some are (`nonatomic shared x;`), only races on those do"
+    ))
+}
+
+/// So many locations are named in a sentence.
+const MOST_NAMED: usize = 8;
 
 fn witness(
     space: &ScSpace<'_, '_, Races>,

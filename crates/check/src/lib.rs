@@ -36,6 +36,7 @@ use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};
 pub use persistent::instrument::instrument_persistence;
 pub use reach::{WithCopies, load_buffer_copies, with_any_number_of_copies};
+pub use search::number_in_words;
 pub use tso::instrument::{Attack, attacks, instrument};
 pub use verdict::{Abstraction, Answer, Harm, Level, Options, Reductions, Route, Stats, Verdict};
 

@@ -110,6 +110,19 @@ impl Answer {
     }
 }
 
+/// A number with commas between thousands.
+pub fn number_in_words(value: u64) -> String {
+    let digits = value.to_string();
+    let mut result = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            result.push(',');
+        }
+        result.push(digit);
+    }
+    result
+}
+
 /// Why a walk is not finished, and what it has seen.
 pub(crate) fn unfinished(reason: Reason, outcome: &Outcome) -> String {
     let why = match reason {
@@ -123,6 +136,7 @@ pub(crate) fn unfinished(reason: Reason, outcome: &Outcome) -> String {
     };
     format!(
         "{why}; {} states up to depth {} were seen, and none of them is a violation",
-        outcome.stats.states, outcome.stats.levels
+        number_in_words(outcome.stats.states),
+        number_in_words(outcome.stats.levels)
     )
 }

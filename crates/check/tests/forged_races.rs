@@ -1,7 +1,7 @@
 //! A witness of a data race with anything in it changed is none.
 
 use palisade_check::{Control, Criterion, Model, Options, Progress, Verdict, check};
-use palisade_memory::Witness;
+use palisade_memory::{Event, EventRef, Witness};
 use palisade_testkit::{Shape, program, random_sketch};
 use palisade_validate::validate;
 use std::sync::atomic::AtomicBool;
@@ -50,6 +50,18 @@ fn no_value_can_be_changed() {
                 let program = program(text);
                 assert_eq!(validate(&program, &good), Ok(()), "{text}\n{good:#?}");
                 for index in 0..good.events.len() {
+                    let nothing = Some(EventRef::Event(good.events.len() + 3));
+                    for refers_to_nothing in [
+                        |event: &mut Event, to| event.rf = to,
+                        |event: &mut Event, to| event.after = to,
+                    ] {
+                        let mut bad = good.clone();
+                        refers_to_nothing(&mut bad.events[index], nothing);
+                        assert!(
+                            validate(&program, &bad).is_err(),
+                            "event {index} refers to nothing:\n{text}\n{bad:#?}"
+                        );
+                    }
                     let mut bad = good.clone();
                     let event = &mut bad.events[index];
                     let Some(value) = event.value else {

@@ -236,6 +236,14 @@ pub struct FmtArgs {
     /// Write nothing; show what would change.
     #[arg(long)]
     pub check: bool,
+
+    /// How long each file may take, such as `60s`.
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout)]
+    pub timeout: Option<Duration>,
+
+    /// How much memory the process may hold, such as `8GiB` or `500M`.
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub memory: Option<u64>,
 }
 
 #[derive(Args, Debug)]
@@ -243,6 +251,10 @@ pub struct LspArgs {
     /// How long an answer may take, such as `5s`; the editor's settings may say something else.
     #[arg(long, value_name = "TIME", value_parser = parse_timeout, default_value = "5s")]
     pub timeout: Duration,
+
+    /// How much memory the server may hold while it looks for an answer, such as `2GiB`; the editor's settings may say something else.
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory, default_value = "2GiB")]
+    pub memory: u64,
 
     /// Look at Rust files, too: that runs the Rust compiler on every file that is saved.
     #[arg(long)]
@@ -452,11 +464,11 @@ pub struct ValidateArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// The memory model that is asked about: for a certificate `tso` if nothing is said, as for `check`; for a witness its own.
+    /// The memory model that is asked about. If nothing is said: for a certificate the one that `check` would ask about, for a witness its own.
     #[arg(long, value_enum)]
     pub model: Option<ModelName>,
 
-    /// The criterion that is asked about: for a certificate `robust` if nothing is said, as for `check`; for a witness its own.
+    /// The criterion that is asked about. If nothing is said: for a certificate the one that `check` would ask about, for a witness its own.
     #[arg(long, value_enum)]
     pub criterion: Option<CriterionName>,
 

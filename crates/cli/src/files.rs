@@ -43,16 +43,25 @@ pub fn write_whole_with<T>(
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let file = builder.tempfile_in(directory)?;
+    let file = builder.tempfile_in(directory).map_err(without_path)?;
     let mut out = BufWriter::new(file);
-    let written = write(&mut out)?;
-    let file = out.into_inner().map_err(std::io::Error::from)?;
+    let written = write(&mut out).map_err(without_path)?;
+    let file = (out.into_inner().map_err(std::io::Error::from)).map_err(without_path)?;
     if let Some(old) = old {
         file.as_file().set_permissions(old.permissions())?;
     }
     file.as_file().sync_all()?;
     file.persist(&target)?;
     Ok(written)
+}
+
+/// The name of the file beside it means nothing to the user, and is gone by the time that it is read.
+fn without_path(error: std::io::Error) -> std::io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((what, _)) => std::io::Error::new(error.kind(), what),
+        None => error,
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +84,8 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
         assert!(write_whole(directory.path(), b"x").is_err());
-        assert!(write_whole(&directory.path().join("no/where"), b"x").is_err());
+        let nowhere = write_whole(&directory.path().join("no/where"), b"x").unwrap_err();
+        assert_eq!(nowhere.kind(), std::io::ErrorKind::NotFound);
+        assert!(!nowhere.to_string().contains(".part"), "{nowhere}");
     }
 }

@@ -6,7 +6,7 @@ use palisade_report::{Look, Status};
 use std::io::{ErrorKind, Write};
 
 /// Answers are made for windows that are at least and at most so wide.
-const WIDTHS: std::ops::RangeInclusive<usize> = 60..=120;
+const WIDTHS: std::ops::RangeInclusive<usize> = 40..=120;
 
 /// The two streams.
 pub struct Output {
@@ -35,6 +35,7 @@ impl Output {
         look.colour = self.wants_colour(anstream::AutoStream::choice(&std::io::stdout()));
         if let Some((width, _)) = terminal_size::terminal_size_of(std::io::stdout()) {
             look.width = usize::from(width.0).clamp(*WIDTHS.start(), *WIDTHS.end());
+            look.window = true;
         }
         look
     }

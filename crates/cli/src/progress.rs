@@ -9,23 +9,27 @@ use std::time::{Duration, Instant};
 /// Shows how far a search has come; nothing at all in a pipe.
 pub struct ProgressLine {
     bar: Option<ProgressBar>,
+    /// What stands before the figures takes so many columns.
+    before: usize,
     started: Instant,
 }
 
 impl ProgressLine {
     /// A line for the search in one FILE.
     pub fn new(file: &str) -> Self {
+        let file = short_name(file, columns() / 3);
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
             if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg}") {
                 bar.set_style(style);
             }
-            bar.set_prefix(file.to_owned());
+            bar.set_prefix(file.clone());
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
         ProgressLine {
             bar,
+            before: file.chars().count() + "x : ".len(),
             started: Instant::now(),
         }
     }
@@ -34,6 +38,7 @@ impl ProgressLine {
     pub fn none() -> Self {
         ProgressLine {
             bar: None,
+            before: 0,
             started: Instant::now(),
         }
     }
@@ -41,7 +46,8 @@ impl ProgressLine {
     /// Shows the latest figures.
     pub fn show(&self, progress: &Progress) {
         if let Some(bar) = &self.bar {
-            bar.set_message(in_words(progress, self.started.elapsed()));
+            let room = columns().saturating_sub(self.before);
+            bar.set_message(in_words(progress, self.started.elapsed(), room));
         }
     }
 }
@@ -97,29 +103,58 @@ impl Drop for FilesLine {
     }
 }
 
-fn in_words(progress: &Progress, elapsed: Duration) -> String {
-    let per_second = progress.states as f64 / elapsed.as_secs_f64().max(0.001);
-    let mut text = format!(
-        "{}, {} per second, frontier {}, {}",
-        words::counted(progress.states, "state", "states"),
-        words::number(per_second as u64),
-        words::number(progress.frontier),
-        words::bytes(progress.memory_bytes),
-    );
-    let (done, all) = progress.queries;
-    if all > 1 {
-        text.push_str(&format!(", question {} of {}", (done + 1).min(all), all));
+/// How wide the window is.
+fn columns() -> usize {
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    size.map_or(80, |(width, _)| usize::from(width.0))
+}
+
+/// The end of a path, in so many columns.
+fn short_name(file: &str, columns: usize) -> String {
+    let all = file.chars().count();
+    if all <= columns {
+        return file.to_owned();
     }
+    let kept: String = file.chars().skip(all - columns.saturating_sub(1)).collect();
+    format!("…{kept}")
+}
+
+/// The figures, the most telling ones first; those that there is no room for are left out.
+fn in_words(progress: &Progress, elapsed: Duration, room: usize) -> String {
+    let per_second = progress.states as f64 / elapsed.as_secs_f64().max(0.001);
+    let seconds = elapsed.as_secs();
+    let mut figures = vec![match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }];
     if let Some(rounds) = &progress.rounds {
+        let violations = words::counted(rounds.violations, "violation", "violations");
+        figures.push(format!("{violations} known"));
         let upper = match rounds.upper_bound {
             Some(bound) => format!(" and at most {}", words::number(bound)),
             None => String::new(),
         };
-        text = format!(
-            "{} known, cost at least {}{upper}; {text}",
-            words::counted(rounds.violations, "violation", "violations"),
-            words::number(rounds.lower_bound)
-        );
+        let lower = words::number(rounds.lower_bound);
+        figures.push(format!("cost at least {lower}{upper}"));
+    }
+    figures.push(words::counted(progress.states, "state", "states"));
+    figures.push(words::bytes(progress.memory_bytes));
+    let (done, all) = progress.queries;
+    if all > 1 {
+        let (this, all) = (words::number((done + 1).min(all)), words::number(all));
+        figures.push(format!("question {this} of {all}"));
+    }
+    figures.push(format!("{} per second", words::number(per_second as u64)));
+    figures.push(format!("frontier {}", words::number(progress.frontier)));
+    let mut text = String::new();
+    for figure in figures {
+        let separator = if text.is_empty() { "" } else { ", " };
+        if text.len() + separator.len() + figure.len() > room {
+            break;
+        }
+        text.push_str(separator);
+        text.push_str(&figure);
     }
     text
 }
@@ -139,9 +174,14 @@ mod tests {
             rounds: None,
         };
         assert_eq!(
-            in_words(&progress, Duration::from_secs(4)),
-            "2,000,000 states, 500,000 per second, frontier 1,500, 64 MiB, question 3 of 7"
+            in_words(&progress, Duration::from_secs(4), 100),
+            "4 s, 2,000,000 states, 64 MiB, question 3 of 7, 500,000 per second, frontier 1,500"
         );
+        assert_eq!(
+            in_words(&progress, Duration::from_secs(3 * 60 + 4), 33),
+            "3 min 4 s, 2,000,000 states"
+        );
+        assert_eq!(in_words(&progress, Duration::from_secs(4), 0), "");
         let progress = Progress {
             rounds: Some(Rounds {
                 violations: 3,
@@ -150,9 +190,14 @@ mod tests {
             }),
             ..progress
         };
-        assert!(
-            in_words(&progress, Duration::from_secs(4))
-                .starts_with("3 violations known, cost at least 2 and at most 5; 2,000,000 states")
+        assert_eq!(
+            in_words(&progress, Duration::from_secs(4000), 80),
+            "1 h 6 min, 3 violations known, cost at least 2 and at most 5, 2,000,000 states"
         );
+        assert_eq!(
+            short_name("programs/large/bakery-3.pal", 12),
+            "…akery-3.pal"
+        );
+        assert_eq!(short_name("sb.pal", 12), "sb.pal");
     }
 }

@@ -211,9 +211,16 @@ fn header(text: &str, errors: &mut Errors) -> Option<(Dialect, String)> {
                 true => "there is nothing here".to_string(),
                 false => format!("tests for {} cannot be read", quote(arch)),
             };
+            let help = match arch {
+                "AArch64" | "ARM" | "PPC" | "RISCV" | "MIPS" | "LISA" | "BPF" | "Java" => Some(
+                    "the models are those of x86 (`tso`), release/acquire and C++20: the same test in C (`C name`, with `atomic_load_explicit` and so on) can be asked about with `--model c20`"
+                        .to_string(),
+                ),
+                _ => did_you_mean(arch, ["X86", "X86_64", "C"].into_iter()),
+            };
             errors.error(with_help(
                 Diagnostic::error(span, message).label("expected `X86`, `X86_64` or `C`"),
-                did_you_mean(arch, ["X86", "X86_64", "C"].into_iter()),
+                help,
             ));
             return None;
         }

@@ -105,6 +105,11 @@ impl Input {
 
 /// Reads the text of the file of this name as a program, with the files that it includes.
 pub fn read(name: &str, text: String, reading: &Reading) -> Result<Input, Failure> {
+    if reading.language.is_none()
+        && let Some(why) = not_read(name)
+    {
+        return Err(Failure::Message(why));
+    }
     let source = Source::new(name, text);
     let language = reading.language.unwrap_or_else(|| guess_language(&source));
     let source = match language {
@@ -122,6 +127,32 @@ pub fn read(name: &str, text: String, reading: &Reading) -> Result<Input, Failur
         Err(diagnostics) => Err(Failure::Text(source, diagnostics)),
     }
 }
+
+/// What to do about a file whose name says that it is in a language that is not read here.
+fn not_read(name: &str) -> Option<String> {
+    let (_, extension) = name.rsplit_once('.')?;
+    let (language, instead) = match extension {
+        "cpp" | "cc" | "cxx" | "hpp" | "hh" | "hxx" => (
+            "C++",
+            "a C file (`<stdatomic.h>` has the same orders), or in .pal, where methods are those of `std::atomic`,",
+        ),
+        "h" => ("a header alone", "a C file that includes it"),
+        "s" | "S" | "asm" => ("assembly", "a litmus test for X86 (.litmus)"),
+        "go" => ("Go", IN_OTHERS),
+        "java" | "kt" | "scala" => ("a language of the JVM", IN_OTHERS),
+        "cs" => ("C#", IN_OTHERS),
+        "zig" => ("Zig", IN_OTHERS),
+        "swift" => ("Swift", IN_OTHERS),
+        "py" => ("Python", IN_OTHERS),
+        "js" | "ts" => ("JavaScript", IN_OTHERS),
+        _ => return None,
+    };
+    Some(format!(
+        "{language} is not read here: the same algorithm as {instead} is; `--from` reads the file as another language all the same"
+    ))
+}
+
+const IN_OTHERS: &str = "a Rust, C or .pal program";
 
 /// The text of a `.pal` program with the files that it includes.
 pub fn with_includes(source: &Source, files: fn(&Path) -> Result<String, String>) -> Source {

@@ -2,7 +2,7 @@
 
 use crate::columns::one_line;
 use crate::findings::FindingPlace;
-use crate::look::{Look, Tone, cut, harmless};
+use crate::look::{Look, Tone, cut, harmless, verdict_line};
 use crate::outcome::{FenceFindings, FileReport, Question};
 use crate::{text, words};
 use palisade_fence::{Candidate, FenceResult, Fences, RepairSet};
@@ -270,7 +270,7 @@ pub(crate) fn places(program: &Program, repairs: &[Candidate]) -> Vec<(FindingPl
 }
 
 fn headline(report: &FileReport, tone: Tone, verdict: &str, what: &str, look: Look) -> String {
-    format!("{}: {}: {what}\n", report.file, look.paint(tone, verdict))
+    verdict_line(&report.file, tone, verdict, what, look)
 }
 
 /// The new text as a difference to the old one, or that it was written.

@@ -12,6 +12,8 @@ pub struct Look {
     pub width: usize,
     /// Whether it is said how an answer was found.
     pub verbose: bool,
+    /// Whether it is read in a window, which breaks longer lines anywhere. In a file or a pipe a verdict is one line.
+    pub window: bool,
 }
 
 /// What a piece of text is, and so how it is coloured.
@@ -32,6 +34,7 @@ impl Look {
         colour: false,
         width: 100,
         verbose: false,
+        window: false,
     };
 
     /// The text in its colour.
@@ -104,6 +107,33 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// The verdict about a file: a line; in a window as many as it takes, broken at blanks.
+pub(crate) fn verdict_line(
+    file: &str,
+    tone: Tone,
+    verdict: &str,
+    what: &str,
+    look: Look,
+) -> String {
+    let line = format!("{file}: {verdict}: {what}");
+    if !look.window || width(&line) <= look.width {
+        return format!("{file}: {}: {what}\n", look.paint(tone, verdict));
+    }
+    let mut out = format!("{file}: {}:", look.paint(tone, verdict));
+    let mut used = width(file) + width(verdict) + 3;
+    for word in what.split_whitespace() {
+        if used + 1 + width(word) > look.width {
+            out.push_str("\n ");
+            used = 1;
+        }
+        out.push(' ');
+        out.push_str(word);
+        used += 1 + width(word);
+    }
+    out.push('\n');
+    out
+}
+
 /// Control characters of the user's text would disturb the terminal: a tab becomes a blank, others become `�`.
 pub(crate) fn harmless(text: &str) -> String {
     text.chars()
@@ -125,6 +155,28 @@ mod tests {
         assert_eq!(cut("flag[0] = 1;", 6), "flag[…");
         assert_eq!(cut("日本語", 4), "日…");
         assert_eq!(cut("abc", 0), "");
+    }
+
+    #[test]
+    fn a_verdict_is_broken_between_words_in_a_window_alone() {
+        let said = |file: &str, look: Look| {
+            verdict_line(file, Tone::Good, "holds", "robust against TSO", look)
+        };
+        let narrow = Look {
+            width: 25,
+            ..Look::PLAIN
+        };
+        let window = Look {
+            window: true,
+            ..narrow
+        };
+        assert_eq!(said("a.pal", narrow), "a.pal: holds: robust against TSO\n");
+        assert_eq!(said("a", window), "a: holds: robust against\n  TSO\n");
+        let long = "a-name-that-is-long.pal";
+        assert_eq!(
+            said(long, window),
+            format!("{long}: holds:\n  robust against TSO\n")
+        );
     }
 
     #[test]

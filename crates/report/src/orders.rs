@@ -3,7 +3,7 @@
 use crate::columns::one_line;
 use crate::fences::difference;
 use crate::findings::FindingPlace;
-use crate::look::{Look, Tone, cut, harmless};
+use crate::look::{Look, Tone, cut, harmless, verdict_line};
 use crate::outcome::{FileReport, OrderFindings};
 use crate::{text, words};
 use palisade_fence::{Assignment, Needed, OrdersResult, Slot};
@@ -124,7 +124,7 @@ pub(crate) fn render(
     let goal = words::holds(report.model, criterion);
     let (was, before) = found.written;
     let headline = |tone: Tone, verdict: &str, what: &str| {
-        format!("{}: {}: {what}\n", report.file, look.paint(tone, verdict))
+        verdict_line(&report.file, tone, verdict, what, look)
     };
     let mut out = String::new();
     let paragraph = |text: &str| text::indented(text, 0, Tone::Plain, look);

@@ -1,6 +1,6 @@
 //! What a terminal shows.
 
-use crate::look::{Look, Tone, pad, wrap};
+use crate::look::{Look, Tone, pad, verdict_line, wrap};
 use crate::outcome::{Failure, FileReport, Findings, Question, Status};
 use crate::{columns, cycle, diagnostics, fences, orders, words};
 use palisade_check::{Answer, Refusal, Stats, Verdict};
@@ -66,7 +66,11 @@ pub fn headline(report: &FileReport, look: Look) -> String {
             .collect();
         return format!("{}: {}\n", report.file, verdicts.join(", "));
     }
-    let whole = render(report, look);
+    let one_line = Look {
+        window: false,
+        ..look
+    };
+    let whole = render(report, one_line);
     match whole.split_once('\n') {
         Some((first, _)) => format!("{first}\n"),
         None => whole,
@@ -235,11 +239,7 @@ fn answer_headline(report: &FileReport, answer: &Answer, look: Look) -> String {
         }
         Question::CheckAll | Question::CheckModels(_) => (sign, String::new()),
     };
-    format!(
-        "{}: {}: {what}\n",
-        report.file,
-        look.paint(tone(&answer.verdict), sign)
-    )
+    verdict_line(&report.file, tone(&answer.verdict), sign, &what, look)
 }
 
 fn tone(verdict: &Verdict) -> Tone {

@@ -137,18 +137,7 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { many })
 }
 
-/// A number with commas between thousands.
-pub fn number(value: u64) -> String {
-    let digits = value.to_string();
-    let mut result = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            result.push(',');
-        }
-        result.push(digit);
-    }
-    result
-}
+pub use palisade_check::number_in_words as number;
 
 /// An amount of memory.
 pub fn bytes(bytes: u64) -> String {

@@ -194,6 +194,10 @@ pub fn ra_late_race(program: &Program, witness: &Witness) -> Result<(), Invalid>
     let newest =
         (0..late).rfind(|&e| writes(&events[e]) && events[e].location.as_ref() == location);
     require(newest == Some(store), "that is not the newest store")?;
+    require(
+        events[late].rf.is_none() && events[late].after.is_none(),
+        "a racing access that comes late reads nothing, and comes behind nothing",
+    )?;
     let thread = replay.thread(late)?;
     let before = replay.silently(replay.follow(replay.start(), late)?, &[thread]);
     any(&before, |candidate| {

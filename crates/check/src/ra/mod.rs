@@ -415,7 +415,7 @@ impl<'a> Question<'a, '_> {
                     answer.verdict = Verdict::Unknown(format!(
                         "{}; {} states were seen, and none of them is a violation",
                         stopped.why(),
-                        search.states()
+                        crate::number_in_words(search.states())
                     ));
                 }
             }

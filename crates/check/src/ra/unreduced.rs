@@ -38,7 +38,11 @@ pub(crate) fn states(
             End::TooManySlots => slots *= 2,
             End::Violated(..) => return Err(violated()),
             End::Stopped(stopped) => {
-                let reason = format!("{}; {} states were seen", stopped.why(), search.states());
+                let reason = format!(
+                    "{}; {} states were seen",
+                    stopped.why(),
+                    crate::number_in_words(search.states())
+                );
                 return Err(NoCertificate::Unfinished(reason));
             }
             End::Robust => {

@@ -73,8 +73,9 @@ impl<'a> Wanted<'a> {
         options.timeout = options.timeout.map(|t| t.saturating_sub(answer.stats.wall));
         match write_certificate(self.path, program, &options, control) {
             Ok(states) => answer.notes.push(format!(
-                "the certificate `{}` has {states} states; `palisade validate` checks it, with `--model {} --criterion {}`",
+                "the certificate `{}` has {}; `palisade validate` checks it, with `--model {} --criterion {}`",
                 self.path.display(),
+                palisade_report::words::counted(states, "state", "states"),
                 options.model.name(),
                 options.criterion.name()
             )),

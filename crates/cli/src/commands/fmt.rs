@@ -1,9 +1,11 @@
 //! `palisade fmt`
 
+use super::ask::cancel;
 use crate::args::FmtArgs;
 use crate::files::write_whole;
 use crate::input::{self, Job};
 use crate::output::{Closed, Output};
+use palisade::limits::{Limits, within};
 use palisade_lang::parse::guess_language;
 use palisade_lang::{Language, Source, pal};
 use palisade_report::{Status, diagnostics, difference};
@@ -19,7 +21,7 @@ pub fn run(args: &FmtArgs, output: &mut Output) -> Status {
         let named = args.paths.contains(&path);
         let one = match trouble {
             Some(trouble) => Ok(unusable(&path, &trouble, output)),
-            None => format(&path, named, args.check, output),
+            None => format(&path, named, args, output),
         };
         match one {
             Ok(one) => status = status.max(one),
@@ -33,10 +35,20 @@ fn unusable(path: &Path, trouble: &str, output: &Output) -> Status {
     output.complain(&format!("{}: {trouble}", input::display_name(path)))
 }
 
-fn format(path: &Path, named: bool, check: bool, output: &mut Output) -> Result<Status, Closed> {
+fn format(path: &Path, named: bool, args: &FmtArgs, output: &mut Output) -> Result<Status, Closed> {
     let file = input::display_name(path);
-    let text = match input::read_text(path) {
-        Ok(text) => text,
+    let limits = Limits {
+        timeout: args.timeout,
+        memory: args.memory,
+    };
+    let from = path.to_owned();
+    let done = within(limits, cancel(), move |_| {
+        let text = input::read_text(&from)?;
+        let formatted = pal::format(&text);
+        Ok::<_, String>((text, formatted))
+    });
+    let (text, formatted) = match done.map_err(str::to_owned).and_then(|done| done) {
+        Ok(done) => done,
         Err(trouble) => return Ok(unusable(path, &trouble, output)),
     };
     let source = Source::new(file.as_str(), text);
@@ -48,7 +60,7 @@ fn format(path: &Path, named: bool, check: bool, output: &mut Output) -> Result<
             false => Status::Holds,
         });
     }
-    let formatted = match pal::format(source.text()) {
+    let formatted = match formatted {
         Ok(formatted) => formatted,
         Err(problems) => {
             let look = output.error_look();
@@ -57,7 +69,7 @@ fn format(path: &Path, named: bool, check: bool, output: &mut Output) -> Result<
         }
     };
     let same = formatted == source.text();
-    match (input::is_stdin(path), check) {
+    match (input::is_stdin(path), args.check) {
         (true, false) => output.answer(&formatted)?,
         _ if same => {}
         (_, true) => {

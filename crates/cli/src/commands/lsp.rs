@@ -8,6 +8,7 @@ use palisade_report::Status;
 pub fn run(args: &LspArgs, output: &mut Output) -> Status {
     let settings = Settings {
         timeout: args.timeout.as_secs_f64(),
+        memory: (args.memory >> 20).max(1),
         rust: args.rust,
         ..Settings::default()
     };

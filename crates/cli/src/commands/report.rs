@@ -8,12 +8,14 @@ use crate::limits;
 use crate::output::Output;
 use crate::progress::ProgressLine;
 use palisade::limits::{Limits, within};
-use palisade_check::{Control, Options, QUESTIONS, Verdict};
+use palisade_check::{Answer, Control, Options, QUESTIONS, Stats, Verdict};
 use palisade_fence::Wishes;
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_report::page::{self, Asked, FilePage, Found};
 use palisade_report::{Failure, Status, text};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
     let mut pages = Vec::new();
@@ -43,13 +45,7 @@ pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
             } = input;
             let look = output.error_look();
             output.remark(&text::warnings(&program.source, &warnings, look));
-            let line = ProgressLine::new(&file);
-            let show = |progress: &palisade_check::Progress| line.show(progress);
-            let control = Control {
-                cancel: cancel(),
-                progress: &show,
-            };
-            guarded(|| Ok(found(program, args, &control)))
+            found(program, args, ProgressLine::new(&file))
         });
         if let Err(failure) = &result {
             output.complain(&format!("{file}: {}", failure.reason()));
@@ -71,34 +67,82 @@ pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
     }
 }
 
-/// Asks everything.
-fn found(program: Program, args: &ReportArgs, control: &Control<'_>) -> Found {
-    let answers = QUESTIONS
-        .iter()
-        .map(|&(model, criterion)| {
-            let options = options(model, criterion, args);
-            let answer = palisade::explained(&program, &options, control);
-            let violated = |a: &palisade_report::Answer| a.verdict == Verdict::Violated;
-            let fences = match fences_may_help(model, criterion) {
-                true if answer.as_ref().is_ok_and(violated) => {
-                    // Each with what happens without it.
-                    let wishes = Wishes {
-                        all: None,
-                        explain: true,
-                    };
-                    palisade::fenced(&program, &options, &wishes, control).ok()
-                }
-                _ => None,
+/// A question may take so many times the limit of time, with its fences and why each is needed.
+const PARTS_OF_A_QUESTION: u32 = 3;
+
+/// Asks everything, each question within its limits. One that does not keep them, and goes on in its thread, is the last one that is asked.
+fn found(program: Program, args: &ReportArgs, line: ProgressLine) -> Result<Found, Failure> {
+    let (program, line) = (Arc::new(program), Arc::new(line));
+    let limits = Limits {
+        timeout: Some(args.timeout.saturating_mul(PARTS_OF_A_QUESTION)),
+        memory: args.memory,
+    };
+    let mut answers = Vec::new();
+    let mut given_up = None;
+    for &(model, criterion) in QUESTIONS {
+        let options = options(model, criterion, args);
+        let (asked, shown) = (Arc::clone(&program), Arc::clone(&line));
+        let work = move |stop: &AtomicBool| {
+            let show = |progress: &palisade_check::Progress| shown.show(progress);
+            let control = Control {
+                cancel: stop,
+                progress: &show,
             };
-            Asked {
-                model,
-                criterion,
-                answer,
-                fences,
+            guarded(|| Ok(answered(&asked, &options, &control)))
+        };
+        let result = match given_up {
+            None => within(limits, cancel(), work),
+            Some(reason) => Err(reason),
+        };
+        answers.push(match result {
+            Ok(answered) => answered?,
+            Err(reason) => {
+                given_up = Some("an earlier question did not keep within the limits");
+                Asked {
+                    model,
+                    criterion,
+                    answer: Ok(undecided(reason)),
+                    fences: None,
+                }
             }
-        })
-        .collect();
-    Found { program, answers }
+        });
+    }
+    let program = Arc::try_unwrap(program).unwrap_or_else(|program| (*program).clone());
+    Ok(Found { program, answers })
+}
+
+fn undecided(reason: &str) -> Answer {
+    Answer {
+        verdict: Verdict::Unknown(reason.to_owned()),
+        witnesses: Vec::new(),
+        stats: Stats::default(),
+        notes: Vec::new(),
+        harm: None,
+    }
+}
+
+/// The answer to one question, and the fences where it is violated and they may help.
+fn answered(program: &Program, options: &Options, control: &Control<'_>) -> Asked {
+    let (model, criterion) = (options.model, options.criterion);
+    let answer = palisade::explained(program, options, control);
+    let violated = |a: &Answer| a.verdict == Verdict::Violated;
+    let fences = match fences_may_help(model, criterion) {
+        true if answer.as_ref().is_ok_and(violated) => {
+            // Each with what happens without it.
+            let wishes = Wishes {
+                all: None,
+                explain: true,
+            };
+            palisade::fenced(program, options, &wishes, control).ok()
+        }
+        _ => None,
+    };
+    Asked {
+        model,
+        criterion,
+        answer,
+        fences,
+    }
 }
 
 /// Races are about accesses that nothing orders, and SC has no use for fences.

@@ -2,11 +2,13 @@
 
 use super::ask::{cancel, guarded};
 use super::certificate::{certificate, open};
-use crate::args::{CriterionName, Format, ModelName, ValidateArgs};
+use crate::args::{CriterionName, Format, ValidateArgs};
 use crate::input;
 use crate::output::Output;
+use palisade::Wanted;
 use palisade::limits::{Limits, within};
-use palisade_certificate::Locations;
+use palisade_certificate::{Locations, Proof, Unusable, decode};
+use palisade_kernel::{Judged, Question, judge};
 use palisade_lang::Program;
 use palisade_lang::meter::is_exhausted;
 use palisade_memory::{Criterion, Model, Witness};
@@ -15,11 +17,14 @@ use palisade_validate::{
     Asked, Certified, Invalid, Rejected, validate, validate_certificate_within,
 };
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs::File;
 
 /// What was shown.
 enum Shown {
     Violated(Witness),
-    Holds(Certified),
+    /// And whether the second validator has said so, too.
+    Holds(Certified, bool),
 }
 
 impl Shown {
@@ -34,7 +39,7 @@ impl Shown {
                 claim["copies"] = witness.copies.into();
                 (witness.model, witness.criterion)
             }
-            Shown::Holds(certified) => {
+            Shown::Holds(certified, _) => {
                 claim["locations"] = match certified.asked.locations {
                     Locations::Declared => "declared",
                     Locations::All => "all",
@@ -93,11 +98,12 @@ pub fn run(args: &'static ValidateArgs, output: &mut Output) -> Status {
         Err(failure) => (Status::Error, "error", Some(failure.reason())),
     };
     match (args.format, &outcome) {
-        (Format::Human, Ok(Ok(Shown::Holds(certified)))) => {
+        (Format::Human, Ok(Ok(Shown::Holds(certified, twice)))) => {
             let text = format!(
-                "{file}: valid: the certificate shows that it is {}; {} states\n{asked}",
+                "{file}: valid: the certificate shows that it is {}; {}{}\n{asked}",
                 words::holds(certified.asked.model, certified.asked.criterion),
-                certified.states
+                words::counted(certified.states, "state", "states"),
+                if *twice { ", judged twice" } else { "" }
             );
             let _ = output.answer(&text);
         }
@@ -132,10 +138,11 @@ pub fn run(args: &'static ValidateArgs, output: &mut Output) -> Status {
             {
                 line["event"] = (*event).into();
             }
-            if let Ok(Ok(Shown::Holds(certified))) = &outcome {
+            if let Ok(Ok(Shown::Holds(certified, twice))) = &outcome {
                 line["model"] = certified.asked.model.name().into();
                 line["criterion"] = certified.asked.criterion.name().into();
                 line["states"] = certified.states.into();
+                line["judged_twice"] = (*twice).into();
             }
             if let Some(claim) = &claim {
                 line["claim"] = claim.clone();
@@ -192,9 +199,15 @@ fn outcome(args: &ValidateArgs) -> Outcome {
     })?;
     let program = input.program;
     if let Some(file) = certificate(&args.witness).map_err(|e| unusable(args, &e))? {
+        // What is not said is what `check` would ask.
+        let asked = Wanted::One(model, criterion).about(&program);
+        let [(model, criterion)] = asked.pairs()[..] else {
+            let message = "`validate` is about one criterion at a time";
+            return Err(Failure::Message(message.to_owned()));
+        };
         let asked = Asked {
-            model: model.unwrap_or(ModelName::Tso.into()),
-            criterion: criterion.unwrap_or(Criterion::Robust),
+            model,
+            criterion,
             locations: match args.all_locations {
                 true => Locations::All,
                 false => Locations::Declared,
@@ -203,7 +216,21 @@ fn outcome(args: &ValidateArgs) -> Outcome {
         // Strings grow by doubling, and there is more to hold than these.
         let sorted = usize::try_from(args.memory / 4).unwrap_or(usize::MAX);
         return match validate_certificate_within(&program, asked, sorted, || open(&file)) {
-            Ok(certified) => Ok((program, Ok(Shown::Holds(certified)))),
+            Ok(certified) => {
+                let judged = judged_again(&program, &certified, &file, args.memory / 4)
+                    .map_err(|Unusable(message)| unusable(args, &message))?;
+                Ok((
+                    program,
+                    match judged {
+                        Judged::Valid => Ok(Shown::Holds(certified, true)),
+                        Judged::NotJudged(_) => Ok(Shown::Holds(certified, false)),
+                        Judged::Invalid(why) => Err(Invalid {
+                            message: format!("the second, small validator rejects it: {why}"),
+                            event: None,
+                        }),
+                    },
+                ))
+            }
             Err(Rejected::Invalid(invalid)) => Ok((program, Err(invalid))),
             Err(Rejected::Unusable(message)) => Err(unusable(args, &message)),
         };
@@ -220,6 +247,45 @@ fn outcome(args: &ValidateArgs) -> Outcome {
         Some(witness) => Ok((program, Ok(Shown::Violated(witness)))),
         None => Err(unusable(args, "there is no witness in it")),
     }
+}
+
+/// What the second, small validator says about a certificate that the first one has found valid. It holds all states in memory: those that take more
+/// bytes than this are judged once.
+fn judged_again(
+    program: &Program,
+    certified: &Certified,
+    file: &File,
+    bytes: u64,
+) -> Result<Judged, Unusable> {
+    let Asked {
+        model,
+        criterion,
+        locations,
+    } = certified.asked;
+    let question = match (model, criterion, certified.proof) {
+        (Model::Sc, Criterion::Safe, Proof::States) => Question::SafeSc,
+        (Model::Sc | Model::Tso, Criterion::Drf, Proof::States) => Question::Drf {
+            all_locations: locations == Locations::All,
+        },
+        (Model::Tso, Criterion::Robust, Proof::Attacks) => Question::RobustTso,
+        (Model::Tso, Criterion::Safe, Proof::Attacks) => Question::SafeTso,
+        _ => return Ok(Judged::NotJudged("another question")),
+    };
+    let mut reader = open(file)?;
+    let mut states = BTreeSet::new();
+    let mut held = 0;
+    let mut numbers = Vec::new();
+    while let Some(state) = reader.next_state()? {
+        if decode(state, &mut numbers).is_none() {
+            return Ok(Judged::Invalid("a state has no numbers".to_owned()));
+        }
+        held += size_of_val(&numbers[..]) + 2 * size_of::<Vec<i64>>();
+        if held as u64 > bytes {
+            return Ok(Judged::NotJudged("more states than fit into memory"));
+        }
+        states.insert(numbers.clone());
+    }
+    Ok(judge(program, question, &states))
 }
 
 /// Whether a witness shows that the criterion is violated, and is about what is asked, where something is.

@@ -608,9 +608,9 @@ impl<'a> Parser<'a, '_> {
     fn unknown_method(&mut self, member: Name<'a>) -> Parse<ExprId> {
         let other = member.text;
         let known = match other {
-            "read" | "get" | "load_explicit" => Some("load"),
-            "write" | "set" | "store_explicit" => Some("store"),
-            "exchange" | "exchange_explicit" | "xchg" | "replace" => Some("swap"),
+            "read" | "get" | "load_explicit" | "load_acquire" => Some("load"),
+            "write" | "set" | "store_explicit" | "store_release" => Some("store"),
+            "exchange" | "exchange_explicit" | "xchg" | "replace" | "test_and_set" => Some("swap"),
             "compare_exchange_strong" | "compare_and_swap" | "compare_and_set" | "cas" => {
                 Some("compare_exchange")
             }

@@ -53,9 +53,10 @@ impl Picture {
              <meta name=\"viewport\" content=\"width=device-width\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n\
-             <style>body{{margin:0}}svg{{display:block;margin:0 auto;max-width:100%;height:auto}}</style>\n\
+             <style>{}body{{margin:0}}svg{{display:block;margin:0 auto;max-width:100%;height:auto}}</style>\n\
              </head>\n<body>\n{}</body>\n</html>\n",
             svg::escape(&self.scene.title),
+            svg::ground_of_page(),
             svg::document(&self.scene)
         )
     }

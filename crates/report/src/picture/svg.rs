@@ -54,6 +54,15 @@ pub(crate) fn style() -> String {
     )
 }
 
+/// A page around a picture has its ground, so that no edge is seen.
+pub(crate) fn ground_of_page() -> String {
+    let ground = COLOURS.iter().find(|(name, ..)| *name == "ground");
+    let (light, dark) = ground.map_or(("#fff", "#000"), |(_, light, dark)| (*light, *dark));
+    format!(
+        "html{{background:{light}}}@media (prefers-color-scheme:dark){{html{{background:{dark}}}}}"
+    )
+}
+
 /// The picture as a document of its own.
 pub(crate) fn document(scene: &Scene) -> String {
     let style = format!("<style>{}</style>\n", style());
