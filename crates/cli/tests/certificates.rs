@@ -234,6 +234,8 @@ fn little_memory() {
             "ulimit -v 60000; exec $P validate {question} --memory 64KiB larger.pal c"
         ));
         assert_eq!(code(&output), 0, "{}", text(&output.stderr));
-        assert_eq!(output.stdout, valid.stdout);
+        // The second judge keeps all states in memory; where it has no room, the first one's word stands alone, and the answer does not say otherwise.
+        let once = text(&valid.stdout).replace(", judged twice", "");
+        assert_eq!(text(&output.stdout), once);
     }
 }

@@ -22,7 +22,8 @@ pub use holds::{Asked, Certified, Rejected, validate_certificate, validate_certi
 use palisade_lang::{Copies, Program, Value};
 use palisade_memory::c20::updates::{with_fence_events_as_updates, with_fences_as_updates};
 use palisade_memory::{
-    Criterion, Machine, Model, PatternKind, Ra, Sc, Tso, Witness, is_deadlock, never_is_true,
+    Criterion, EventRef, Machine, Model, PatternKind, Ra, Sc, Tso, Witness, is_deadlock,
+    never_is_true,
 };
 use replay::{Candidate, Replay};
 pub use states::states;
@@ -91,6 +92,15 @@ pub fn validate(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         && let Some(wrong) = pattern.events.iter().find(|&&e| e >= witness.events.len())
     {
         return Err(Invalid::new(format!("there is no event {wrong}")));
+    }
+    for event in &witness.events {
+        for referred in [event.rf, event.after].into_iter().flatten() {
+            if let EventRef::Event(wrong) = referred
+                && wrong >= witness.events.len()
+            {
+                return Err(Invalid::new(format!("there is no event {wrong}")));
+            }
+        }
     }
     let kind = witness.pattern.as_ref().map(|p| p.kind);
     match (witness.model, witness.criterion, kind) {
