@@ -328,3 +328,39 @@ fn main() {
     let written = std::fs::read_to_string(&file).unwrap();
     assert_eq!(written, text.replace("SeqCst", "Relaxed"));
 }
+
+/// Fences have no place in a Rust file yet: that is not known to be "no fence helps".
+#[test]
+fn fences_of_rust_are_not_known() {
+    let files = Files::new();
+    let text = "use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+static A: AtomicBool = AtomicBool::new(false);
+static B: AtomicBool = AtomicBool::new(false);
+
+fn main() {
+    let other = thread::spawn(|| {
+        A.store(true, Ordering::Release);
+        B.load(Ordering::Acquire)
+    });
+    B.store(true, Ordering::Release);
+    let _ = A.load(Ordering::Acquire);
+    other.join().unwrap();
+}
+";
+    let file = files.file("both.rs", text);
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"))
+        .args([
+            "fence",
+            "--format=json",
+            "--model=tso",
+            "--criterion=robust",
+            &file,
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let line = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(line.contains("palisade orders"), "{line}");
+}

@@ -26,7 +26,7 @@ pub use orders::{Assignment, Choices, Freedom, Needed, Orders, OrdersResult, Slo
 use palisade_check::{
     Answer, Control, Criterion, Options, Progress, Refusal, Rounds, Stats, Verdict, Witness,
 };
-use palisade_lang::Repair;
+use palisade_lang::{Language, Repair};
 use palisade_param::check;
 pub use prices::{OrderCosts, Prices, SHIPPED};
 
@@ -128,6 +128,13 @@ pub fn fences(
             if let Some(bounds) = wishes.all {
                 fences.all = Some(search.all_sets(chosen, bounds)?);
             }
+        }
+        Proposal::NoMore if candidates.base.language == Language::Rust => {
+            fences.result = FenceResult::Unknown {
+                reason: "no fence can be put into a Rust file yet: `palisade orders` finds the orders that mend it".to_owned(),
+                lower_bound: search.lower_bound,
+                confirmed: None,
+            };
         }
         Proposal::NoMore => {
             fences.witness = search.last_witness.take();
