@@ -118,6 +118,14 @@ pub fn orders(
     explain: bool,
     control: &Control<'_>,
 ) -> Result<Orders, Refusal> {
+    // An exchange reads, and under this criterion it matters what is done with what is read: a graph with the store says nothing about one with the exchange.
+    if options.criterion == Criterion::Observational && choices.may_exchange() {
+        return Err(Refusal {
+            message: "for `observational` no store can become an exchange: leave `--exchanges` out"
+                .to_owned(),
+            span: None,
+        });
+    }
     let mut search = Search::new(choices, options, control);
     let mut found = Orders {
         result: OrdersResult::None,

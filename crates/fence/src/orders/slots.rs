@@ -152,6 +152,12 @@ impl Choices {
         });
     }
 
+    /// Whether some store may become an exchange.
+    pub(crate) fn may_exchange(&self) -> bool {
+        let mut levels = self.all.iter().flat_map(|choice| &choice.levels);
+        levels.any(|level| level.strength.contains(Strength::EXCHANGE))
+    }
+
     /// What the text has.
     pub(crate) fn written(&self) -> Vec<Strength> {
         self.all.iter().map(|c| c.written).collect()

@@ -82,8 +82,18 @@ const SHAPES: &[&[&[&str]]] = &[
     &[&["W x", "U y"], &["U y", "R x"]],
 ];
 
+/// What is done with the values that loads read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Nothing,
+    /// A `never` speaks of them.
+    Stated,
+    /// Some decide a branch.
+    Some,
+}
+
 /// A shape with random orders, changed here and there.
-fn shaped(rng: &mut Rng, stated: bool) -> String {
+fn shaped(rng: &mut Rng, of_values: Use) -> String {
     let shape = SHAPES[rng.usize(..SHAPES.len())];
     let mut text = String::from("shared x, y;\n");
     let mut conditions = Vec::new();
@@ -116,10 +126,13 @@ fn shaped(rng: &mut Rng, stated: bool) -> String {
                 conditions.push(format!("t{number}.r{at} == {}", rng.u32(..2)));
             }
             text.push_str(&format!("  {line}\n"));
+            if of_values == Use::Some && line.starts_with("let") && rng.u32(..3) > 0 {
+                text.push_str(&format!("  if r{at} == {} {{ skip; }}\n", rng.u32(..2)));
+            }
         }
         text.push_str("}\n");
     }
-    if stated {
+    if of_values == Use::Stated {
         text.push_str(&format!("never {};\n", conditions.join(" && ")));
     }
     text
@@ -229,7 +242,8 @@ fn agree(seen: &mut Seen, text: &str, rng: &mut Rng, options: &Options) {
         },
         profile: None,
     };
-    let freedom = freedom(rng, text.lines().count() as u32);
+    let mut freedom = freedom(rng, text.lines().count() as u32);
+    freedom.exchanges &= options.criterion != Criterion::Observational;
     let choices = Choices::new(&program, &freedom, &costs);
     let Some(mut all) = everything(&choices) else {
         return;
@@ -275,7 +289,7 @@ fn random_programs(criterion: Criterion, wanted: u64, make: impl Fn(&mut Rng) ->
 
 #[test]
 fn robust() {
-    random_programs(Criterion::Robust, 2000, |rng| shaped(rng, false));
+    random_programs(Criterion::Robust, 2000, |rng| shaped(rng, Use::Nothing));
 }
 
 #[test]
@@ -284,12 +298,43 @@ fn safe() {
     random_programs(Criterion::Safe, 2000, |rng| {
         loop {
             // Where SC has the values, nothing helps: some such programs are enough.
-            let text = shaped(rng, true);
+            let text = shaped(rng, Use::Stated);
             if rng.u32(..10) == 0 || holds(&program(&text), &sc) {
                 return text;
             }
         }
     });
+}
+
+/// With exchanges the cheapest choice was missed: it is refused.
+#[test]
+fn observational_without_exchanges() {
+    let text = "shared x, y;
+thread t0 { x.store(1, relaxed); let r1 = y.load(acquire); }
+thread t1 { y.store(1, release); let r1 = fadd(x, 1, acqrel); if r1 == 0 { skip; } }
+";
+    let costs = OrderCosts {
+        prices: Prices::shipped("unit").unwrap(),
+        profile: None,
+    };
+    let options = Options::new(Model::C20, Criterion::Observational);
+    let with = |exchanges| {
+        let freedom = Freedom {
+            weaken: true,
+            strengthen: true,
+            fences: false,
+            exchanges,
+            keep: Vec::new(),
+        };
+        let choices = Choices::new(&program(text), &freedom, &costs);
+        orders(&choices, &options, false, &QUIET).is_ok()
+    };
+    assert!(with(false) && !with(true));
+}
+
+#[test]
+fn observational() {
+    random_programs(Criterion::Observational, 2000, |rng| shaped(rng, Use::Some));
 }
 
 #[test]
