@@ -16,6 +16,7 @@ mod persist;
 mod ra;
 mod rocker;
 mod rust;
+mod scale;
 mod spin;
 mod trencher;
 mod tso;
@@ -132,6 +133,11 @@ const TABLES: &[Table] = &[
         "spin",
         "the walk of the SC states, beside SPIN's pan",
         spin::table,
+    ),
+    (
+        "scale",
+        "the walk of the SC states in memory, on disk, and by two and four processes",
+        scale::table,
     ),
     (
         "c",

@@ -24,6 +24,8 @@ pub struct Finished {
     pub seconds: f64,
     /// The most memory that was resident, in bytes, as far as it was seen: a process that ends within milliseconds may show 0.
     pub peak_bytes: u64,
+    /// Seconds of processors that it took, as far as they were seen: at most some milliseconds are missing.
+    pub cpu_seconds: f64,
     /// Its exit status; none if it was ended by a signal or by our time limit.
     pub status: Option<i32>,
 }
@@ -45,14 +47,14 @@ pub fn run(command: &mut Command, limit: Duration) -> std::io::Result<Finished> 
         .stderr(Stdio::null())
         .spawn()?;
     let mut pipe = child.stdout.take();
-    let status_file = format!("/proc/{}/status", child.id());
+    let process = format!("/proc/{}", child.id());
     let child = Mutex::new(child);
     let (ended, is_ended) = mpsc::channel();
     std::thread::scope(|scope| {
         // Leaving ends the watch.
         let ended = ended;
         // Another process looks at the clock and at the memory, from time to time only: looking disturbs.
-        let watching = scope.spawn(|| watch(&child, &status_file, begin, limit, is_ended));
+        let watching = scope.spawn(|| watch(&child, &process, begin, limit, is_ended));
         // The end of what it prints is, nearly always, that of the process: a thread that waits for it is woken up at once.
         let mut output = Vec::new();
         if let Some(pipe) = &mut pipe {
@@ -66,35 +68,38 @@ pub fn run(command: &mut Command, limit: Duration) -> std::io::Result<Finished> 
         };
         let seconds = begin.elapsed().as_secs_f64();
         let _ = ended.send(());
+        let (peak_bytes, cpu_seconds) = watching.join().unwrap_or_default();
         Ok(Finished {
             output: String::from_utf8_lossy(&output).into_owned(),
             seconds,
-            peak_bytes: watching.join().unwrap_or(0),
+            peak_bytes,
+            cpu_seconds,
             status,
         })
     })
 }
 
-/// Ends a process at its time limit; the most memory that it was seen to hold.
+/// Ends a process at its time limit; the most memory that it was seen to hold, and the time of processors that it was seen to take.
 fn watch(
     child: &Mutex<Child>,
-    status_file: &str,
+    process: &str,
     begin: Instant,
     limit: Duration,
     is_ended: mpsc::Receiver<()>,
-) -> u64 {
-    let mut peak_bytes = 0;
+) -> (u64, f64) {
+    let (mut peak_bytes, mut cpu_seconds) = (0, 0.0_f64);
     loop {
         // A process that ends soon is looked at often.
         let pause = begin.elapsed() / 8;
         let pause = pause.clamp(Duration::from_micros(500), Duration::from_millis(5));
         if is_ended.recv_timeout(pause) != Err(mpsc::RecvTimeoutError::Timeout) {
-            return peak_bytes;
+            return (peak_bytes, cpu_seconds);
         }
         if begin.elapsed() > limit {
             let _ = lock(child).kill();
         }
-        peak_bytes = peak_bytes.max(high_water_mark(status_file));
+        peak_bytes = peak_bytes.max(high_water_mark(process));
+        cpu_seconds = cpu_seconds.max(processor_time(process));
     }
 }
 
@@ -102,8 +107,19 @@ fn lock(child: &Mutex<Child>) -> std::sync::MutexGuard<'_, Child> {
     child.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn high_water_mark(status_file: &str) -> u64 {
-    let text = std::fs::read_to_string(status_file).unwrap_or_default();
+/// Seconds of processors that a process has taken, itself and on its behalf.
+fn processor_time(process: &str) -> f64 {
+    let text = std::fs::read_to_string(format!("{process}/stat")).unwrap_or_default();
+    // The name of the command is in parentheses, and may have spaces.
+    let behind = text.rsplit_once(')').map_or("", |(_, behind)| behind);
+    let fields = behind.split_whitespace().skip(11).take(2);
+    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
+    // Linux counts hundredths for programs, whatever it counts for itself.
+    ticks as f64 / 100.0
+}
+
+fn high_water_mark(process: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("{process}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
     kib.unwrap_or(0) * 1024

@@ -3,13 +3,14 @@
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
 
-use palisade_explore::{Space, Successors};
+use palisade_explore::{Names, Space, Successors};
 use palisade_lang::{LocationId, Program, ProgramError, Value};
 use palisade_threads::{
     ActionKind, Effect, Flags, Footprint, LocalId, OtherStep, Standing, Step, View,
 };
 
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
+use crate::names::RowNames;
 use crate::state::{Frame, Standings};
 use crate::waiting::is_deadlock;
 
@@ -465,6 +466,10 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
 
     fn bounds(&self) -> Option<Vec<u32>> {
         Some(self.frame.bounds())
+    }
+
+    fn names(&self) -> Option<Box<dyn Names + '_>> {
+        Some(Box::new(RowNames::new(self.frame, self.observer.noticed())))
     }
 
     fn initial(&self, worker: &mut ScWorker<'f>, out: &mut Successors<'_>) {

@@ -1,5 +1,7 @@
 //! One walk for every criterion: limits, progress, statistics, and what an unfinished walk means.
 
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use web_time::Instant;
@@ -37,6 +39,11 @@ pub(crate) fn search_within<S: Kept>(
                 cancel: Some(control.cancel),
                 states,
                 disk: options.disk.as_ref(),
+                hosts: options.hosts.as_deref(),
+                question: options
+                    .hosts
+                    .as_ref()
+                    .map_or(0, |_| question(space, options)),
             })
             .stop_at_first(!options.all)
             .progress(|progress| {
@@ -65,7 +72,13 @@ pub(crate) fn search_within<S: Kept>(
             None => Verdict::Holds,
             Some(doubt) => Verdict::Unknown(doubt.to_owned()),
         },
-        Some(reason) => Verdict::Unknown(unfinished(reason, &outcome)),
+        Some(reason) => {
+            let trouble = options.hosts.as_ref().and_then(|hosts| hosts.trouble());
+            Verdict::Unknown(match (reason, trouble) {
+                (Reason::Hosts, Some(trouble)) => trouble,
+                _ => unfinished(reason, &outcome),
+            })
+        }
     };
     let answer = Answer {
         verdict,
@@ -123,6 +136,23 @@ pub fn number_in_words(value: u64) -> String {
     result
 }
 
+/// A number that is different for other walks, most probably: for processes that are to do the same, with what each may take for itself.
+fn question<S: Kept>(space: &S, options: &Options) -> u64 {
+    let options = Options {
+        jobs: 0,
+        timeout: None,
+        memory: None,
+        machine: None,
+        disk: None,
+        hosts: None,
+        checkpoints: None,
+        ..options.clone()
+    };
+    let mut hasher = FxHasher::default();
+    format!("{options:?} {:?}", space.program()).hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Why a walk is not finished, and what it has seen.
 pub(crate) fn unfinished(reason: Reason, outcome: &Outcome) -> String {
     let why = match reason {
@@ -132,6 +162,7 @@ pub(crate) fn unfinished(reason: Reason, outcome: &Outcome) -> String {
         Reason::States => "as many states as were wanted are seen",
         Reason::DiskFull => "there is no room left on the disk",
         Reason::Disk => "the disk that states were put on failed",
+        Reason::Hosts => "another process is gone",
         Reason::Damaged => "the checkpoint is not one of this question",
     };
     format!(

@@ -1,6 +1,6 @@
 //! What is asked, and what is answered.
 
-use palisade_explore::Disk;
+use palisade_explore::{Disk, Hosts};
 use palisade_memory::{Criterion, Model, Witness};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub struct Options {
     pub most_states: Option<u64>,
     /// Where states go that memory has no room for.
     pub disk: Option<Disk>,
+    /// The processes that walk together.
+    pub hosts: Option<Arc<Hosts>>,
     /// Ask for the thread of this name only (live).
     pub thread: Option<String>,
     /// Where it is written down how far the check has come, and how far another one had come.
@@ -133,6 +135,7 @@ impl Options {
             route: Route::Any,
             most_states: None,
             disk: None,
+            hosts: None,
             thread: None,
             checkpoints: None,
         }

@@ -6,7 +6,7 @@ use clap::builder::Resettable;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 use palisade::{ClientOf, ClientThreads};
-use palisade_check::{Abstraction, Route};
+use palisade_check::{Abstraction, Hosts, Route};
 use palisade_lang::Language;
 use palisade_memory::{Criterion, Model};
 use std::cell::Cell;
@@ -190,7 +190,59 @@ pub struct CheckArgs {
     pub checkpoint: CheckpointArgs,
 
     #[command(flatten)]
+    pub hosts: HostsArgs,
+
+    #[command(flatten)]
     pub cache: CacheArgs,
+}
+
+/// One search by several processes.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct HostsArgs {
+    /// The processes that search together: a file with a line `host:port` for each of them, the same for all.
+    ///
+    /// Each is started with the same question, and its own `--process`. They share the states of one search; the answer, its run and its numbers are those of one process. The network must be
+    /// trusted: what is sent is neither secret nor signed.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "process", conflicts_with_all = ["certificate", "cache", "checkpoint", "resume"])]
+    pub hosts: Option<PathBuf>,
+
+    /// Which line of `--hosts` this process is, from 0 on. Process 0 prints the answer.
+    #[arg(long, value_name = "N", requires = "hosts")]
+    pub process: Option<usize>,
+}
+
+impl HostsArgs {
+    /// The processes, if there are to be several; or what is wrong with them.
+    pub fn hosts(&self, files: &[PathBuf]) -> Result<Option<Hosts>, String> {
+        let (Some(path), Some(process)) = (&self.hosts, self.process) else {
+            return Ok(None);
+        };
+        let shown = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("`--hosts {shown}` cannot be read: {error}"))?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let addresses: Vec<String> = lines.map(str::to_owned).collect();
+        let has_port = |address: &String| {
+            let port = address
+                .rsplit_once(':')
+                .map(|(_, port)| port.parse::<u16>());
+            matches!(port, Some(Ok(_)))
+        };
+        if let Some(address) = addresses.iter().find(|address| !has_port(address)) {
+            return Err(format!("`{address}` in {shown} is not `host:port`"));
+        }
+        if process >= addresses.len() {
+            return Err(format!(
+                "`--process {process}` is none of the {} in {shown}, which are counted from 0",
+                addresses.len()
+            ));
+        }
+        match files {
+            [_] => Ok(Some(Hosts::new(addresses, process))),
+            _ => Err("`--hosts` is for one FILE".into()),
+        }
+    }
 }
 
 #[derive(Args, Debug)]

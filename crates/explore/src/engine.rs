@@ -15,8 +15,10 @@ mod divided;
 mod far;
 mod far_kept;
 mod packing;
+mod spread;
 
 pub(crate) use far_kept::ON_DISK;
+pub(crate) use spread::Spread;
 
 use crate::best::{Best, keep_best};
 use crate::budget::{Budget, Full};
@@ -110,6 +112,7 @@ struct Sender {
     recent: Recent,
     /// Whether to use `recent`: not while there are few states, which are in some cache anyway.
     remember: bool,
+    away: spread::Away,
 }
 
 /// For every shard, what will go there.
@@ -202,6 +205,8 @@ pub(crate) struct Engine<'a, S: Space> {
     disk: Option<&'a Disk>,
     /// The states on disk, once memory has no room for all.
     far: OnceLock<far::Far>,
+    /// Where other processes have a part of the states.
+    pub(crate) spread: Option<Spread<'a>>,
     /// What the team does in this round: insert what was left, or expand.
     inserting: AtomicBool,
     /// What was begun but has to be done after the packing has changed.
@@ -218,13 +223,14 @@ pub(crate) struct Engine<'a, S: Space> {
 }
 
 /// What is left when the walk is over.
-pub(crate) struct Walked<W> {
+pub(crate) struct Walked<'a, W> {
     pub(crate) complete: bool,
     pub(crate) stopped: Option<Reason>,
     pub(crate) stats: Stats,
     pub(crate) best: HashMap<u64, Best>,
     pub(crate) states: States,
     pub(crate) workers: Vec<W>,
+    pub(crate) spread: Option<Spread<'a>>,
 }
 
 impl<'a, S: Space> Engine<'a, S> {
@@ -249,6 +255,7 @@ impl<'a, S: Space> Engine<'a, S> {
             },
             disk: limits.disk,
             far: OnceLock::new(),
+            spread: Spread::new(space, limits),
             stop: AtomicU8::new(0),
             shards: (0..SHARDS as u32).map(slot).collect(),
             divided: AtomicBool::new(false),
@@ -267,35 +274,19 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     fn stopped(&self) -> Option<Reason> {
-        match self.stop.load(Relaxed) {
-            0 => None,
-            1 => Some(Reason::Timeout),
-            2 => Some(Reason::Memory),
-            3 => Some(Reason::Cancelled),
-            4 => Some(Reason::States),
-            5 => Some(Reason::Damaged),
-            6 => Some(Reason::DiskFull),
-            _ => Some(Reason::Disk),
-        }
+        Reason::of_code(self.stop.load(Relaxed))
     }
 
     fn stop(&self, reason: Reason) {
-        let code = match reason {
-            Reason::Timeout => 1,
-            Reason::Memory => 2,
-            Reason::Cancelled => 3,
-            Reason::States => 4,
-            Reason::Damaged => 5,
-            Reason::DiskFull => 6,
-            Reason::Disk => 7,
-        };
         // The first reason counts.
-        let _ = self.stop.compare_exchange(0, code, Relaxed, Relaxed);
+        let _ = self
+            .stop
+            .compare_exchange(0, reason.code(), Relaxed, Relaxed);
         self.pause.store(true, Relaxed);
     }
 
     /// Walks with as many threads as the caller wants, if there are levels that are worth it.
-    pub(crate) fn run(self, reporter: &mut Reporter<'_>) -> Walked<S::Worker> {
+    pub(crate) fn run(self, reporter: &mut Reporter<'_>) -> Walked<'a, S::Worker> {
         let width = self.space.width();
         let mut leader = Walker::new(self.space.worker(), width, 0);
         let team = Team::default();
@@ -355,6 +346,7 @@ impl<'a, S: Space> Engine<'a, S> {
             best,
             states,
             workers,
+            spread: self.spread,
         }
     }
 
@@ -373,7 +365,10 @@ impl<'a, S: Space> Engine<'a, S> {
         let mut resumed = false;
         let mut milestone = None;
         // What is kept is divided, and so is what is on disk.
-        let divided = reporter.kept.is_some() || reporter.keeper.is_some() || self.disk.is_some();
+        let divided = reporter.kept.is_some()
+            || reporter.keeper.is_some()
+            || self.disk.is_some()
+            || self.spread.is_some();
         self.divided.store(divided, Relaxed);
         if let Some(kept) = reporter.kept.take() {
             match self.read_back(kept) {
@@ -397,21 +392,22 @@ impl<'a, S: Space> Engine<'a, S> {
         }
         let mut complete = false;
         loop {
-            if !std::mem::take(&mut resumed) {
+            let known = std::mem::take(&mut resumed);
+            if !known {
                 self.collect(leader, &mut ends, &mut spans);
+            }
+            let all = self.all_together(&spans);
+            if !known && all.new > 0 {
                 self.add_level(&mut levels, &mut ends, &spans);
             }
-            if spans.is_empty() {
+            if all.new == 0 {
                 complete = self.stopped().is_none();
                 break;
             }
-            if self.stopped().is_some() || self.stop_at_first && !lock(&self.best).is_empty() {
+            if self.ends(&all) || self.stop_at_first && all.found {
                 break;
             }
-            if self
-                .most_states
-                .is_some_and(|most| self.states.load(Relaxed) >= most)
-            {
+            if self.most_states.is_some_and(|most| all.states >= most) {
                 self.stop(Reason::States);
                 break;
             }
@@ -433,8 +429,9 @@ impl<'a, S: Space> Engine<'a, S> {
             self.expand_level(levels.len() - 1, &mut spans, leader, reporter, team, hire);
         }
         if self.stopped() == Some(Reason::Memory)
-            && let Some(disk) = self.disk
-            && let Some(room) = self.room(disk)
+            && let room = self.disk.and_then(|disk| self.room(disk))
+            && self.all_agree(room.is_some() && milestone.is_some())
+            && let (Some(disk), Some(room)) = (self.disk, room)
             && let Some(milestone) = milestone.take()
         {
             return self.walk_far(disk, room, milestone, levels, leader, reporter, team, hire);
@@ -451,7 +448,11 @@ impl<'a, S: Space> Engine<'a, S> {
 
     fn add_level(&self, levels: &mut Levels, ends: &mut [u32; SHARDS], spans: &[Span]) {
         let held = levels.bytes();
-        if levels.push(spans).is_err() {
+        let pushed = match spans {
+            [] => levels.push_empty(),
+            _ => levels.push(spans),
+        };
+        if pushed.is_err() {
             self.stop(Reason::Memory);
             for span in spans {
                 ends[span.shard] = span.range.start;
@@ -472,6 +473,8 @@ impl<'a, S: Space> Engine<'a, S> {
                 let inserted = self
                     .send(&mut leader.emitted, &mut leader.sender, &layout)
                     .and_then(|()| self.flush(&mut leader.sender));
+                // Every process knows the initial states by itself.
+                leader.sender.away = spread::Away::default();
                 self.count_new(&mut leader.sender);
                 if inserted.is_err() {
                     self.stop(Reason::Memory);
@@ -516,14 +519,16 @@ impl<'a, S: Space> Engine<'a, S> {
         loop {
             let states: u64 = spans.iter().map(|span| span.range.len() as u64).sum();
             self.expand_all(level, spans, states, leader, reporter, team, hire);
-            if !self.pause.load(Relaxed) || self.stopped().is_some() {
-                return;
-            }
-            // A number did not fit: change the packing and do the rest.
             spans.extend(self.read_task().rest());
             spans.append(&mut lock(&self.leftovers));
-            if self.widen().is_err() {
-                return;
+            // A number did not fit: change the packing and do the rest.
+            let narrow = self.pause.load(Relaxed) && self.stopped().is_none();
+            if narrow && self.widen().is_ok() {
+                continue;
+            }
+            match &self.spread {
+                Some(spread) if self.exchange(spread, leader, !spans.is_empty()) => {}
+                _ => return,
             }
         }
     }
@@ -574,7 +579,7 @@ impl<'a, S: Space> Engine<'a, S> {
         if walker.sender.remember {
             walker.sender.recent.fit(&task.layout);
         }
-        while !self.pause.load(Relaxed) {
+        while !self.pause.load(Relaxed) && self.has_turn() {
             let count = match task.take(walker.number) {
                 Some(span) => self.expand_span(walker, &task, &span),
                 None => match self.far.get() {
@@ -584,7 +589,10 @@ impl<'a, S: Space> Engine<'a, S> {
             };
             match count {
                 Ok(0) => break,
-                Ok(count) => walker.ticks += count,
+                Ok(count) => {
+                    walker.ticks += count;
+                    self.count_turn(count);
+                }
                 Err(Full) => {
                     self.stop(Reason::Memory);
                     break;
@@ -593,6 +601,9 @@ impl<'a, S: Space> Engine<'a, S> {
             if walker.ticks >= TICK {
                 self.tick(walker, &task, reporter.as_deref_mut());
             }
+        }
+        if let Some(spread) = &self.spread {
+            walker.sender.away.flush(spread);
         }
         match task.threads() {
             1 => self.insert_rest(&mut walker.sender),
@@ -773,10 +784,10 @@ impl<'a, S: Space> Engine<'a, S> {
     ) -> Result<(), Full> {
         // Loops over words are unrolled for the common sizes.
         match layout.words() {
-            1 => self.send_words::<1>(emitted, sender, 1),
-            2 => self.send_words::<2>(emitted, sender, 2),
-            3 => self.send_words::<3>(emitted, sender, 3),
-            words => self.send_words::<0>(emitted, sender, words),
+            1 => self.send_words::<1>(emitted, sender, layout, 1),
+            2 => self.send_words::<2>(emitted, sender, layout, 2),
+            3 => self.send_words::<3>(emitted, sender, layout, 3),
+            words => self.send_words::<0>(emitted, sender, layout, words),
         }
     }
 
@@ -786,10 +797,12 @@ impl<'a, S: Space> Engine<'a, S> {
         &self,
         emitted: &mut Emitted,
         sender: &mut Sender,
+        layout: &Layout,
         words: usize,
     ) -> Result<(), Full> {
         let words = if W == 0 { words } else { W };
         let stride = words + 1;
+        let spread = self.spread.as_ref();
         let divided = self.divided.load(Relaxed);
         // From here on, the records have hashes in place of the keys.
         for record in emitted.records_mut().chunks_exact_mut(stride) {
@@ -800,6 +813,11 @@ impl<'a, S: Space> Engine<'a, S> {
         }
         for record in emitted.records().chunks_exact(stride) {
             if sender.remember && sender.recent.replace(record) {
+                continue;
+            }
+            if let Some(spread) = spread
+                && !sender.away.keeps(spread, layout, &record[1..])
+            {
                 continue;
             }
             let shard = if divided { shard_of(record[0]) } else { 0 };

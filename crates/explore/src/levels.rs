@@ -92,6 +92,14 @@ impl Levels {
         Ok(())
     }
 
+    /// Adds a level that has no states here: another process has them all.
+    pub(crate) fn push_empty(&mut self) -> Result<(), std::collections::TryReserveError> {
+        self.entries.try_reserve(1)?;
+        self.entries.push(FIRST);
+        self.levels += 1;
+        Ok(())
+    }
+
     fn decode(entry: u16) -> (bool, usize, u32) {
         let shard = (entry & !FIRST) >> COUNT_BITS;
         (

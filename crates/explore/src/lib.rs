@@ -58,15 +58,18 @@
 //! work, `recent.rs` spares some of it, `best.rs` chooses among findings); `pack.rs` says which bits
 //! belong to which component; `shard.rs` (with `line.rs`) is the store and the visited set; `levels.rs`
 //! knows which states are on which level; `kept.rs` writes a walk down to go on later; `budget.rs` counts memory; and
-//! `engine/far.rs` goes on where memory ends, with what is in `disk`.
+//! `engine/far.rs` goes on where memory ends, with what is in `disk`; `engine/spread.rs` is what is different where several
+//! processes walk together, which talk by `hosts`, in [`Names`] that all of them understand.
 
 mod best;
 mod budget;
 mod disk;
 mod engine;
+mod hosts;
 mod kept;
 mod levels;
 mod line;
+mod names;
 mod pack;
 mod path;
 mod recent;
@@ -79,7 +82,9 @@ mod walk;
 
 pub use budget::resident_bytes;
 pub use disk::Disk;
+pub use hosts::Hosts;
 pub use kept::{Keeper, read_number, write_number};
+pub use names::{Names, Numbers};
 pub use path::{Path, Step};
 pub use space::{Space, Successors, for_each_successor};
 pub use states::States;

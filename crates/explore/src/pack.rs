@@ -74,7 +74,7 @@ pub(crate) fn bits_of(number: u32) -> u32 {
 }
 
 /// An odd multiplier for a component that has nothing to do with those of the others (splitmix64).
-fn factor(component: usize) -> u64 {
+pub(crate) fn factor(component: usize) -> u64 {
     let mut z = (component as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -3,6 +3,7 @@
 //! [`Space::compare`] is taken, so that the way does not depend on how many threads have walked.
 
 use crate::best::Best;
+use crate::engine::Spread;
 use crate::pack::Layout;
 use crate::space::{Emitted, Report, Space, Successors, is_within};
 use crate::states::{Piece, Reader, States};
@@ -100,6 +101,7 @@ pub(crate) fn find<S: Space>(
     states: &States,
     best: HashMap<u64, Best>,
     cancel: Option<&AtomicBool>,
+    spread: Option<&Spread<'_>>,
 ) -> Result<Vec<Finding>, Reason> {
     let width = states.width();
     let mut best: Vec<(u64, Best)> = best.into_iter().collect();
@@ -131,7 +133,7 @@ pub(crate) fn find<S: Space>(
         descent.next(false).map_err(unread)?;
     }
     for level in (0..deepest).rev() {
-        let pieces = descent.next(true).map_err(unread)?;
+        let pieces = descent.next(true).map_err(unread);
         // What a predecessor is sought for; several findings may share the rest of their ways.
         let mut targets: Targets = Vec::new();
         let mut numbers: BTreeMap<Box<[u32]>, usize> = BTreeMap::new();
@@ -150,15 +152,23 @@ pub(crate) fn find<S: Space>(
                 wanted.push((i, number));
             }
         }
-        let found = search(
-            space,
-            &mut searchers,
-            &layout,
-            states,
-            &pieces,
-            &targets,
-            cancel,
-        )?;
+        let found = pieces.and_then(|pieces| {
+            search(
+                space,
+                &mut searchers,
+                &layout,
+                states,
+                &pieces,
+                &targets,
+                cancel,
+            )
+        });
+        let found = match (spread, searchers.first_mut()) {
+            (Some(spread), Some(searcher)) => {
+                spread.best_steps(space, searcher.worker, &targets, found)?
+            }
+            _ => found?,
+        };
         for (path, target) in wanted {
             let Some((row, label)) = &found[target] else {
                 // Every state has one that was found by walking, but a state that was only read may have none.
@@ -213,10 +223,10 @@ impl Finding {
     }
 }
 
-type Targets = Vec<Box<[u32]>>;
+pub(crate) type Targets = Vec<Box<[u32]>>;
 
 /// For every target the best predecessor so far and the label of the step.
-type Found = Vec<Option<(Box<[u32]>, u64)>>;
+pub(crate) type Found = Vec<Option<(Box<[u32]>, u64)>>;
 
 /// The least label of a step to `target`.
 fn label_to(emitted: &Emitted, target: &[u32]) -> Option<u64> {
@@ -225,6 +235,20 @@ fn label_to(emitted: &Emitted, target: &[u32]) -> Option<u64> {
         .filter(|&i| emitted.rows[i * width..(i + 1) * width] == *target)
         .map(|i| emitted.labels[i])
         .min()
+}
+
+/// The least label of a step from one row to another.
+pub(crate) fn step_to<S: Space>(
+    space: &S,
+    worker: &mut S::Worker,
+    row: &[u32],
+    target: &[u32],
+) -> Option<u64> {
+    let mut emitted = Emitted::that_keeps();
+    let layout = Layout::unused(row.len());
+    let mut out = Successors::new(row, &[], 0, &layout, &mut emitted);
+    space.expand(worker, row, &mut out);
+    label_to(&emitted, target)
 }
 
 /// Looks for the best predecessors of all targets among the states of `pieces`.

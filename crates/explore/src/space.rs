@@ -1,5 +1,6 @@
 //! What a model has to say about itself so that it can be walked.
 
+use crate::names::Names;
 use crate::pack::{Layout, bits_of};
 use std::cmp::Ordering;
 
@@ -46,6 +47,11 @@ pub trait Space: Sync {
     /// For each component, a number that its numbers are below. Rows of a walk that was written down are held against it, so that a space need not expand
     /// what it could not have made. `None` where any number means something.
     fn bounds(&self) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// What its numbers stand for, for other processes. Without that, each of several processes walks all of it.
+    fn names(&self) -> Option<Box<dyn Names + '_>> {
         None
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::disk::Disk;
 use crate::engine::{Engine, Reporter, Walked};
+use crate::hosts::Hosts;
 use crate::kept::Keeper;
 use crate::path::{self, Path};
 use crate::space::Space;
@@ -27,6 +28,10 @@ pub struct Limits<'a> {
     pub states: Option<u64>,
     /// Where states go that memory has no room for. Without it, the walk stops when memory is used up. What comes out is the same.
     pub disk: Option<&'a Disk>,
+    /// The processes that walk together. Everything that comes out is the same, but for the states, of which each process has its part.
+    pub hosts: Option<&'a Hosts>,
+    /// A number for what is asked: processes with different ones do not walk together.
+    pub question: u64,
 }
 
 /// Why a walk ended early.
@@ -46,6 +51,34 @@ pub enum Reason {
     DiskFull,
     /// What was written to [`Limits::disk`] cannot be read back, or nothing can be written there.
     Disk,
+    /// Another one of [`Limits::hosts`] is gone: [`Hosts::trouble`] says more.
+    Hosts,
+}
+
+impl Reason {
+    /// All of them, in the order of their codes, of which the first is 1.
+    const ALL: [Reason; 8] = [
+        Reason::Timeout,
+        Reason::Memory,
+        Reason::Cancelled,
+        Reason::States,
+        Reason::Damaged,
+        Reason::DiskFull,
+        Reason::Disk,
+        Reason::Hosts,
+    ];
+
+    /// A number for it, which is not 0.
+    pub(crate) fn code(self) -> u8 {
+        let place = Reason::ALL.iter().position(|&reason| reason == self);
+        place.map_or(0, |place| place as u8 + 1)
+    }
+
+    /// The reason with this number; 0 is none.
+    pub(crate) fn of_code(code: u8) -> Option<Reason> {
+        let place = usize::from(code).checked_sub(1)?;
+        Reason::ALL.get(place).copied()
+    }
 }
 
 /// How far a running walk has come.
@@ -186,17 +219,29 @@ impl<'a, S: Space> Walk<'a, S> {
         let Walked {
             complete,
             mut stopped,
-            stats,
-            best,
+            mut stats,
+            mut best,
             states,
             mut workers,
+            spread,
         } = engine.run(&mut reporter);
-        // Where a disk has failed, states may be missing on the ways.
+        if let Some(spread) = &spread {
+            let worker = workers.last_mut();
+            spread.conclude(self.space, worker, &mut stats, &mut best, &mut stopped);
+        }
+        // Where a disk or another process has failed, states may be missing on the ways.
         let best = match stopped {
-            Some(Reason::Disk | Reason::DiskFull) => HashMap::new(),
+            Some(Reason::Disk | Reason::DiskFull | Reason::Hosts) => HashMap::new(),
             _ => best,
         };
-        let findings = path::find(self.space, &mut workers, &states, best, self.limits.cancel);
+        let findings = path::find(
+            self.space,
+            &mut workers,
+            &states,
+            best,
+            self.limits.cancel,
+            spread.as_ref(),
+        );
         let mut findings = findings.unwrap_or_else(|reason| {
             stopped = Some(reason);
             Vec::new()

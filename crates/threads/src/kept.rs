@@ -3,7 +3,20 @@
 use palisade_lang::{PointId, Value};
 
 use crate::table::STOPPED;
-use crate::{LocalId, Threads, read, write};
+use crate::{Code, LocalId, Threads, read, write};
+
+impl Code {
+    /// Whether a local state at this point can have so many values.
+    fn has(&self, point: PointId, values: usize) -> bool {
+        match point {
+            STOPPED => true,
+            _ => {
+                let live = self.control.live.get(point.index());
+                live.is_some_and(|live| live.len() == values)
+            }
+        }
+    }
+}
 
 impl Threads<'_> {
     /// Appends, as a list of numbers, what the numbers given so far stand for.
@@ -22,6 +35,30 @@ impl Threads<'_> {
         out.extend((0..values.len()).map(|id| values.get(id as u32)));
     }
 
+    /// Appends what the number of a local state stands for.
+    pub fn spell_local(&self, code: usize, number: u32, out: &mut Vec<i64>) {
+        let locals = read(&self.codes[code].locals);
+        let (point, values) = locals.get(LocalId(number));
+        out.push(i64::from(point.0));
+        out.extend_from_slice(values);
+    }
+
+    /// The number of the local state that was spelled so; `None` where the code has no such state.
+    pub fn local_spelled(&self, code: usize, meaning: &[i64]) -> Option<u32> {
+        let (&point, values) = meaning.split_first()?;
+        let point = PointId(u32::try_from(point).ok()?);
+        let code = self.codes.get(code)?;
+        if !code.has(point, values.len()) {
+            return None;
+        }
+        Some(write(&code.locals).intern(point, values).0)
+    }
+
+    /// The number of a value.
+    pub fn value_number(&self, value: Value) -> u32 {
+        write(&self.values).intern(value)
+    }
+
     /// How many local states of a code have numbers.
     pub fn local_count(&self, code: usize) -> u32 {
         read(&self.codes[code].locals).len() as u32
@@ -38,7 +75,6 @@ impl Threads<'_> {
         let mut values: Vec<Value> = Vec::new();
         for code in &self.codes {
             let mut locals = write(&code.locals);
-            let live = &code.control.live;
             for id in 0..u32::try_from(numbers.next()?).ok()? {
                 let point = PointId(u32::try_from(numbers.next()?).ok()?);
                 let count = numbers.next()?;
@@ -46,11 +82,7 @@ impl Threads<'_> {
                 for _ in 0..count {
                     values.push(numbers.next()?);
                 }
-                let is_one = match point {
-                    STOPPED => true,
-                    _ => (live.get(point.index())).is_some_and(|live| live.len() == values.len()),
-                };
-                if !is_one || locals.intern(point, &values) != LocalId(id) {
+                if !code.has(point, values.len()) || locals.intern(point, &values) != LocalId(id) {
                     return None;
                 }
             }

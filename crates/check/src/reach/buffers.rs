@@ -199,6 +199,58 @@ impl Buffers {
     }
 }
 
+impl Buffer {
+    /// Appends it as numbers.
+    fn spell(&self, out: &mut Vec<i64>) {
+        match self {
+            Buffer::Exact(stores) => {
+                out.extend([0, stores.len() as i64]);
+                for store in stores {
+                    let location = i64::from(store.location.0);
+                    out.extend([location, store.value, i64::from(store.drains)]);
+                }
+            }
+            Buffer::Set { pending, newest } => {
+                out.extend([1, pending.len() as i64, newest.len() as i64]);
+                for (location, value) in pending.iter().chain(newest) {
+                    out.extend([i64::from(location.0), *value]);
+                }
+            }
+        }
+    }
+
+    /// The buffer that was spelled so; `None` where it is none that has so many locations.
+    fn spelled(locations: usize, numbers: &mut dyn Iterator<Item = i64>) -> Option<Buffer> {
+        let location = |number: i64| {
+            let number = u32::try_from(number).ok()?;
+            ((number as usize) < locations).then_some(LocationId(number))
+        };
+        if numbers.next()? == 0 {
+            let mut stores = Vec::new();
+            for _ in 0..numbers.next()? {
+                stores.push(Pending {
+                    location: location(numbers.next()?)?,
+                    value: numbers.next()?,
+                    drains: numbers.next()? != 0,
+                });
+            }
+            return Some(Buffer::Exact(stores));
+        }
+        let (first, second) = (numbers.next()?, numbers.next()?);
+        let mut list = |count| {
+            let mut list = Vec::new();
+            for _ in 0..count {
+                list.push((location(numbers.next()?)?, numbers.next()?));
+            }
+            Some(list)
+        };
+        Some(Buffer::Set {
+            pending: list(first)?,
+            newest: list(second)?,
+        })
+    }
+}
+
 /// Keeping what the numbers stand for, for another process.
 impl Buffers {
     /// Appends it as a list of numbers.
@@ -206,22 +258,20 @@ impl Buffers {
         let table = self.table.read().unwrap_or_else(|e| e.into_inner());
         out.push(table.buffers.len() as i64);
         for buffer in &table.buffers {
-            match buffer {
-                Buffer::Exact(stores) => {
-                    out.extend([0, stores.len() as i64]);
-                    for store in stores {
-                        let location = i64::from(store.location.0);
-                        out.extend([location, store.value, i64::from(store.drains)]);
-                    }
-                }
-                Buffer::Set { pending, newest } => {
-                    out.extend([1, pending.len() as i64, newest.len() as i64]);
-                    for (location, value) in pending.iter().chain(newest) {
-                        out.extend([i64::from(location.0), *value]);
-                    }
-                }
-            }
+            buffer.spell(out);
         }
+    }
+
+    /// Appends what a number stands for.
+    pub fn spell(&self, number: u32, out: &mut Vec<i64>) {
+        self.get(number).spell(out);
+    }
+
+    /// The number of the buffer that was spelled so.
+    pub fn number(&self, locations: usize, meaning: &[i64]) -> Option<u32> {
+        let mut numbers = meaning.iter().copied();
+        let buffer = Buffer::spelled(locations, &mut numbers)?;
+        numbers.next().is_none().then(|| self.intern(buffer))
     }
 
     /// How many buffers have numbers.
@@ -236,35 +286,8 @@ impl Buffers {
         locations: usize,
         numbers: &mut dyn Iterator<Item = i64>,
     ) -> Option<()> {
-        let location = |number: i64| {
-            let number = u32::try_from(number).ok()?;
-            ((number as usize) < locations).then_some(LocationId(number))
-        };
         for id in 0..u32::try_from(numbers.next()?).ok()? {
-            let buffer = if numbers.next()? == 0 {
-                let mut stores = Vec::new();
-                for _ in 0..numbers.next()? {
-                    stores.push(Pending {
-                        location: location(numbers.next()?)?,
-                        value: numbers.next()?,
-                        drains: numbers.next()? != 0,
-                    });
-                }
-                Buffer::Exact(stores)
-            } else {
-                let (first, second) = (numbers.next()?, numbers.next()?);
-                let mut list = |count| {
-                    let mut list = Vec::new();
-                    for _ in 0..count {
-                        list.push((location(numbers.next()?)?, numbers.next()?));
-                    }
-                    Some(list)
-                };
-                Buffer::Set {
-                    pending: list(first)?,
-                    newest: list(second)?,
-                }
-            };
+            let buffer = Buffer::spelled(locations, numbers)?;
             if self.intern(buffer) != id {
                 return None;
             }

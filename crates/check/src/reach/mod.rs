@@ -10,7 +10,7 @@
 //! Each can be asked alone ([`Route`](crate::Route)), so that they can judge each other.
 
 mod bounded;
-mod buffers;
+pub(crate) mod buffers;
 mod dual;
 mod exact;
 mod lazy;

@@ -5,12 +5,13 @@
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use palisade_explore::{Space, Successors};
+use palisade_explore::{Names, Numbers, Space, Successors};
 use palisade_lang::{Order, Program, ProgramError, Value};
 use palisade_threads::{ActionKind, Effect, LocalId, View};
 
 use super::buffers::{Buffer, BufferView, Buffers, Pending};
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
+use crate::names::RowNames;
 use crate::sc::{Access, StepLabel};
 use crate::state::Frame;
 use crate::waiting::is_deadlock;
@@ -200,6 +201,19 @@ impl<'f> Space for TsoSpace<'f, '_> {
         let mut bounds = self.frame.bounds();
         bounds.resize(self.width(), self.buffers.count());
         Some(bounds)
+    }
+
+    fn names(&self) -> Option<Box<dyn Names + '_>> {
+        let buffers = Numbers::Of(RowNames::buffers(self.frame));
+        let names = RowNames::new(self.frame, vec![&self.bound_met])
+            .then_for_each_thread(buffers)
+            .with_buffers(self.buffers)
+            .arranged_by(|row| {
+                for group in &self.frame.groups {
+                    self.sort_group_of(row, group[0]);
+                }
+            });
+        Some(Box::new(names))
     }
 
     fn initial(&self, worker: &mut TsoWorker<'f>, out: &mut Successors<'_>) {

@@ -3,13 +3,14 @@
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use palisade_explore::{Space, Successors};
+use palisade_explore::{Names, Numbers, Space, Successors};
 use palisade_lang::{LocationId, Order, Program};
 use palisade_threads::{ActionKind, Flags, Footprint, LocalId, OtherStep, Standing, Step, View};
 
 use super::guide::Guide;
 use super::overtake::overtaking_loads;
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
+use crate::names::RowNames;
 use crate::sc::{StepLabel, patch_group, persistent_set};
 use crate::state::{Frame, Standings};
 
@@ -805,6 +806,21 @@ impl<'f> Space for AttackSpace<'f, '_> {
         let history = self.guide.map_or(1, |guide| guide.histories());
         bounds.extend([locations as u32 + 1, 4, instructions, instructions, history]);
         Some(bounds)
+    }
+
+    fn names(&self) -> Option<Box<dyn Names + '_>> {
+        let locations = self.frame.program().locations.len();
+        let value = Numbers::OneMoreThan(RowNames::values(self.frame));
+        let names = RowNames::new(self.frame, vec![&self.error_seen])
+            .then_for_each_thread(Numbers::Plain)
+            .then(locations, value)
+            .then(self.layout.width - self.layout.levels, Numbers::Plain)
+            .arranged_by(|row| {
+                for group in &self.frame.groups {
+                    self.sort_group_of(row, group[0]);
+                }
+            });
+        Some(Box::new(names))
     }
 
     fn initial(&self, worker: &mut Worker<'f>, out: &mut Successors<'_>) {

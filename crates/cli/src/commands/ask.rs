@@ -68,6 +68,8 @@ pub struct Asking<'a> {
     pub search: &'a SearchArgs,
     /// Where the run is to be drawn.
     pub picture: Option<&'a Path>,
+    /// Another process prints the answer.
+    pub silent: bool,
     /// Finds the answer for one program.
     pub answer: Arc<Answering>,
 }
@@ -119,7 +121,7 @@ impl Asking<'_> {
                 if let Some(picture) = &picture {
                     drawn = draw(picture, &report, output);
                 }
-                if self.format.format == Format::Sarif {
+                if self.format.format == Format::Sarif && !self.silent {
                     collected.push(report);
                 } else if self.print(&report, output).is_err() {
                     return ControlFlow::Break(());
@@ -144,7 +146,7 @@ impl Asking<'_> {
             batch::in_order(jobs.len(), workers, glance, thorough, &mut take);
         }
         drop(line);
-        if self.format.format == Format::Sarif {
+        if self.format.format == Format::Sarif && !self.silent {
             let _ = output.answer(&format!("{}\n", sarif::document(&collected)));
         }
         if jobs.len() > 1 && matches!(self.format.format, Format::Human | Format::Github) {
@@ -217,6 +219,7 @@ impl Asking<'_> {
 
     fn print(&self, report: &FileReport, output: &mut Output) -> Result<(), Closed> {
         match self.format.format {
+            _ if self.silent && report.result.is_ok() => Ok(()),
             Format::Json | Format::Sarif => output.answer(&format!("{}\n", json::line(report))),
             Format::Github => output.answer(&github::annotations(report)),
             Format::Human if report.result.is_err() => {

@@ -84,11 +84,21 @@ pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
         Ok(cache) => cache,
         Err(complaint) => return output.complain(&complaint),
     };
+    let hosts = match args.hosts.hosts(&args.input.files) {
+        Ok(hosts) => hosts.map(Arc::new),
+        Err(complaint) => return output.complain(&complaint),
+    };
+    let (together, silent) = (
+        hosts.clone(),
+        hosts.as_ref().is_some_and(|hosts| hosts.process() > 0),
+    );
     let wanted = Arc::new(wanted);
     let written = Arc::clone(&wanted);
     let answer = move |program: &Program, asked: Asked, effort: Effort, control: &Control<'_>| {
-        let options =
-            |(model, criterion)| options(model, criterion, args.all, &args.search, effort);
+        let options = |(model, criterion)| palisade::SearchOptions {
+            hosts: together.clone(),
+            ..options(model, criterion, args.all, &args.search, effort)
+        };
         let pairs = asked.pairs();
         let one = matches!(asked.question, Question::Check(_));
         let cache = cache.as_ref().filter(|_| one && wanted.is_none());
@@ -130,10 +140,13 @@ pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
         input: &args.input,
         format: &args.format,
         search: &args.search,
-        picture: args.picture.as_deref(),
+        picture: args.picture.as_deref().filter(|_| !silent),
+        silent,
         answer: Arc::new(answer),
     }
     .run(output);
+    // The others may wait for what this one has said last.
+    hosts.iter().for_each(|hosts| hosts.leave());
     let written = (*written)
         .as_ref()
         .map_or(Status::Holds, |wanted| wanted.status(output));

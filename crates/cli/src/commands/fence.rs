@@ -116,6 +116,7 @@ pub fn run(args: &'static FenceArgs, output: &mut Output) -> Status {
         format: &args.format,
         search: &args.search,
         picture: None,
+        silent: false,
         answer: Arc::new(answer),
     }
     .run(output)

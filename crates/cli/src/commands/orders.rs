@@ -166,6 +166,7 @@ pub fn run(args: &'static OrdersArgs, output: &mut Output) -> Status {
         format: &args.format,
         search: &args.search,
         picture: None,
+        silent: false,
         answer: Arc::new(answer),
     }
     .run(output)

@@ -58,6 +58,7 @@ pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
         format: &args.format,
         search: &args.search,
         picture: args.picture.as_deref(),
+        silent: false,
         answer: Arc::new(answer),
     }
     .run(output);

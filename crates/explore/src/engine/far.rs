@@ -334,12 +334,22 @@ impl<S: Space> Engine<'_, S> {
         let mut spans: Vec<Span> = Vec::new();
         let mut complete = false;
         let mut counts = None;
+        let mut new = None;
         loop {
-            if self.stopped().is_some() || self.stop_at_first && !lock(&self.best).is_empty() {
+            let all = self.all_of(new.unwrap_or(1));
+            if all.new == 0 {
+                complete = self.stopped().is_none();
                 break;
             }
+            if self.ends(&all) || self.stop_at_first && all.found {
+                break;
+            }
+            // The level that comes next has no states here.
+            if far.base() + levels.len() == level && levels.push_empty().is_err() {
+                self.stop(Reason::Memory);
+            }
             let states = self.states.load(Relaxed);
-            if self.most_states.is_some_and(|most| states >= most) {
+            if self.most_states.is_some_and(|most| all.states >= most) {
                 self.stop(Reason::States);
                 break;
             }
@@ -357,21 +367,15 @@ impl<S: Space> Engine<'_, S> {
                 counts = Some(now);
             }
             self.expand_far(far, level, &mut spans, leader, reporter, team, hire);
-            if self.stopped().is_some() {
+            if self.stopped().is_some() && self.spread.is_none() {
                 break;
             }
             let next = self.finish_level(far, level + 1, &mut levels, &mut ends);
             match next {
                 Ok(next) => spans = next,
-                Err(error) => {
-                    self.fail(&error);
-                    break;
-                }
+                Err(error) => self.fail(&error),
             }
-            if self.states.load(Relaxed) == states {
-                complete = self.stopped().is_none();
-                break;
-            }
+            new = Some(self.states.load(Relaxed) - states);
             level += 1;
         }
         // A walk that a limit has stopped may be given more another time. Otherwise, what a checkpoint rests on stays where it is until there is an answer.
@@ -416,25 +420,41 @@ impl<S: Space> Engine<'_, S> {
             let here: u64 = spans.iter().map(|span| span.range.len() as u64).sum();
             let there: u64 = lock(&far.sources).iter().map(|(run, ..)| run.len).sum();
             self.expand_all(level, spans, here + there, leader, reporter, team, hire);
-            if self.stopped().is_some() || !self.pause.load(Relaxed) {
-                return;
-            }
             spans.extend(self.read_task().rest());
             spans.append(&mut lock(&self.leftovers));
-            if far.full.swap(false, Relaxed)
-                && let Err(error) = self.make_space(far, level + 1)
-            {
-                self.fail(&error);
+            if self.go_on_after_pause(far, level) {
+                continue;
+            }
+            let Some(spread) = &self.spread else {
+                return;
+            };
+            let more = !spans.is_empty()
+                || !lock(&far.sources).is_empty()
+                || !lock(&far.leftovers).is_empty();
+            let others = self.exchange(spread, leader, more);
+            self.go_on_after_pause(far, level);
+            if !others {
                 return;
             }
-            if lock(&self.too_large).iter().any(|&number| number > 0) {
-                if self.widen().is_err() {
-                    return;
-                }
-            } else {
-                self.pause.store(self.stopped().is_some(), Relaxed);
-            }
         }
+    }
+
+    /// Does what there was a pause for, if there was one and the walk can go on.
+    fn go_on_after_pause(&self, far: &Far, level: u64) -> bool {
+        if self.stopped().is_some() || !self.pause.load(Relaxed) {
+            return false;
+        }
+        if far.full.swap(false, Relaxed)
+            && let Err(error) = self.make_space(far, level + 1)
+        {
+            self.fail(&error);
+            return false;
+        }
+        if lock(&self.too_large).iter().any(|&number| number > 0) {
+            return self.widen().is_ok();
+        }
+        self.pause.store(self.stopped().is_some(), Relaxed);
+        true
     }
 
     /// Does something for each shard, by as many threads as there is memory for.

@@ -39,7 +39,7 @@ mod whole;
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
 
-use palisade_explore::{Space, Successors};
+use palisade_explore::{Names, Numbers, Space, Successors};
 use palisade_lang::{Order, Program, Value};
 use palisade_threads::{LocalId, View};
 
@@ -50,6 +50,7 @@ use super::observe::Roles;
 use super::step::{AccessType, StepTaken};
 use crate::Reductions;
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
+use crate::names::RowNames;
 use crate::sc::StepLabel;
 use crate::state::Frame;
 use prospects::{Futures, MASK_BITS, Mask, Standing};
@@ -431,6 +432,17 @@ impl<'f> Space for Suspects<'f, '_> {
         // Behind them are sets of flags, any of which means something.
         bounds.resize(self.width(), u32::MAX);
         Some(bounds)
+    }
+
+    fn names(&self) -> Option<Box<dyn Names + '_>> {
+        let value = Numbers::OneMoreThan(RowNames::values(self.frame));
+        let names = RowNames::new(self.frame, vec![&self.error_seen])
+            .then(1, Numbers::Plain)
+            .then(1, value)
+            .then_for_each_thread(Numbers::Plain)
+            .then(self.facts.tracked_count, Numbers::Plain)
+            .arranged_by(|row| self.sort_groups(row, &mut Vec::new()));
+        Some(Box::new(names))
     }
 
     fn initial(&self, worker: &mut Worker<'f>, out: &mut Successors<'_>) {

@@ -724,6 +724,24 @@ impl<'f> Suspects<'f, '_> {
         })
     }
 
+    /// Puts interchangeable threads into order, by their local states and what they know; `from` says where each has stood.
+    pub(super) fn sort_groups(&self, row: &mut [u32], from: &mut Vec<usize>) {
+        from.clear();
+        from.extend(0..self.frame.thread_count());
+        if self.frame.groups.is_empty() {
+            return;
+        }
+        let key = |row: &[u32], thread: usize| (row[thread], row[self.thread_at(thread)]);
+        for group in &self.frame.groups {
+            from[group[0]..group[0] + group.len()].sort_by_key(|&thread| key(row, thread));
+        }
+        let keys: Vec<(u32, u32)> = from.iter().map(|&thread| key(row, thread)).collect();
+        for (thread, (local, status)) in keys.into_iter().enumerate() {
+            row[thread] = local;
+            row[self.thread_at(thread)] = status;
+        }
+    }
+
     /// A step leads to `worker.row`: puts interchangeable threads into a canonical order, and tells the visitor.
     pub(super) fn arrive(
         &self,
@@ -733,19 +751,7 @@ impl<'f> Suspects<'f, '_> {
         visit: &mut Visit<'_>,
     ) {
         let Worker { row, from, .. } = worker;
-        from.clear();
-        from.extend(0..self.frame.thread_count());
-        if !self.frame.groups.is_empty() {
-            let key = |row: &[u32], thread: usize| (row[thread], row[self.thread_at(thread)]);
-            for group in &self.frame.groups {
-                from[group[0]..group[0] + group.len()].sort_by_key(|&thread| key(row, thread));
-            }
-            let keys: Vec<(u32, u32)> = from.iter().map(|&thread| key(row, thread)).collect();
-            for (thread, (local, status)) in keys.into_iter().enumerate() {
-                row[thread] = local;
-                row[self.thread_at(thread)] = status;
-            }
-        }
+        self.sort_groups(row, from);
         let taken = Taken {
             step: step.clone(),
             point,

@@ -1,0 +1,193 @@
+//! `--hosts`: one question by several processes on this machine, with the answer of one; and when one of them ends, so do all, with a reason.
+
+#![cfg(unix)]
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const PALISADE: &str = env!("CARGO_BIN_EXE_palisade");
+
+/// Two threads that count for ever.
+fn counting(domain: u32, never: &str) -> String {
+    format!(
+        "domain {domain};
+shared turn, flag[2], x;
+thread t[2] {{
+  let n; let r; let s;
+  loop {{
+    n = n + 1;
+    flag[me] = n; fence;
+    turn = me; fence;
+    r = x;
+    x = r + 1; fence;
+    s = flag[1 - me];
+    if s == r {{ turn = s; fence; }}
+  }}
+}}
+{never}
+"
+    )
+}
+
+/// Writes a list of so many processes, at addresses that nobody listens at.
+fn list(directory: &Path, processes: usize) {
+    let free: Vec<TcpListener> = (0..processes)
+        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
+        .collect();
+    let lines: Vec<String> = free
+        .iter()
+        .map(|listener| listener.local_addr().unwrap().to_string())
+        .collect();
+    std::fs::write(directory.join("hosts"), lines.join("\n")).unwrap();
+}
+
+fn start(directory: &Path, line: &str) -> Child {
+    Command::new(PALISADE)
+        .args(line.split_whitespace())
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// An answer in JSON without time and memory.
+fn told(output: &Output) -> serde_json::Value {
+    let stdout = text(&output.stdout);
+    let mut value: serde_json::Value = serde_json::from_str(&stdout)
+        .unwrap_or_else(|error| panic!("{error}: {stdout} {}", text(&output.stderr)));
+    for name in ["wall_ms", "peak_memory_bytes"] {
+        value["stats"][name] = 0.into();
+    }
+    if let Some(answer) = value.as_object_mut() {
+        answer.remove("notes");
+    }
+    value
+}
+
+/// Starts all processes of a question.
+fn start_all(directory: &Path, question: &str, processes: usize) -> Vec<Child> {
+    list(directory, processes);
+    (0..processes)
+        .map(|process| {
+            let own = question.replace("OWN", &process.to_string());
+            start(
+                directory,
+                &format!("{own} --hosts hosts --process {process}"),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn the_answer_of_one_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("a.pal"), counting(6, "")).unwrap();
+    let never = "never x == 5 && turn == 4 && flag[0] == 3;";
+    std::fs::write(path.join("b.pal"), counting(6, never)).unwrap();
+    for question in [
+        "check --model sc --criterion safe a.pal --format json --jobs 1",
+        "check --model sc --criterion safe b.pal --format json --jobs 2",
+        "check --model tso --criterion robust b.pal --format json --jobs 1 --no-static-filter",
+    ] {
+        let alone = start(path, question).wait_with_output().unwrap();
+        for (processes, more) in [(1, ""), (2, ""), (4, ""), (2, "--memory 14MiB --disk OWN")] {
+            let line = format!("{question} {more}");
+            let children = start_all(path, &line, processes);
+            for (process, child) in children.into_iter().enumerate() {
+                let output = child.wait_with_output().unwrap();
+                assert_eq!(text(&output.stderr), "", "{line}");
+                assert_eq!(output.status.code(), alone.status.code(), "{line}");
+                match process {
+                    0 => assert_eq!(told(&output), told(&alone), "{line} by {processes}"),
+                    _ => assert_eq!(text(&output.stdout), ""),
+                }
+            }
+        }
+    }
+}
+
+/// Waits for an end, but not for ever.
+fn end_of(mut child: Child) -> Output {
+    let begin = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begin.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            let output = child.wait_with_output().unwrap();
+            panic!("it hangs: {}", text(&output.stderr));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn when_one_is_killed_the_others_say_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("a.pal"), counting(30, "")).unwrap();
+    let question = "check --model sc --criterion safe a.pal --jobs 1";
+    for (victim, after) in [(1, 30), (2, 150), (0, 400), (1, 900)] {
+        let mut children = start_all(path, question, 3);
+        std::thread::sleep(Duration::from_millis(after));
+        children[victim].kill().unwrap();
+        for (process, child) in children.into_iter().enumerate() {
+            if process == victim {
+                child.wait_with_output().unwrap();
+                continue;
+            }
+            // Where it was killed before it had met the others, they wait for it: that takes long, and is another test's.
+            if after < 100 {
+                let mut child = child;
+                child.kill().unwrap();
+                child.wait().unwrap();
+                continue;
+            }
+            let output = end_of(child);
+            let (said, errors) = (text(&output.stdout), text(&output.stderr));
+            assert_eq!(output.status.code(), Some(3), "{said} {errors}");
+            assert_eq!(errors, "");
+            if process == 0 {
+                assert!(said.contains("process "), "{said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("a.pal"), counting(3, "")).unwrap();
+    let question = "check --model sc --criterion safe a.pal";
+    // The other one is never started.
+    list(path, 2);
+    let lonely = start(
+        path,
+        &format!("{question} --hosts hosts --process 0 --timeout 1s"),
+    );
+    let output = end_of(lonely);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.contains("another process did not answer"), "{said}");
+    for (more, complaint) in [
+        ("--hosts hosts --process 2", "none of the 2"),
+        ("--hosts nowhere --process 0", "cannot be read"),
+        ("--hosts a.pal --process 0", "is not `host:port`"),
+        ("--hosts hosts --process 0 b.pal", "one FILE"),
+        ("--hosts hosts", "--process"),
+    ] {
+        let output = end_of(start(path, &format!("{question} {more}")));
+        assert_eq!(output.status.code(), Some(2), "{more}");
+        let said = text(&output.stderr);
+        assert!(said.contains(complaint), "{more}: {said}");
+    }
+}
