@@ -188,3 +188,47 @@ impl Hosts {
         Err(Lost)
     }
 }
+
+#[cfg(all(test, feature = "hosts"))]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn everything_arrives_in_its_round() {
+        let free: Vec<TcpListener> = (0..3)
+            .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
+            .collect();
+        let addresses: Vec<String> = free
+            .iter()
+            .map(|listener| listener.local_addr().unwrap().to_string())
+            .collect();
+        drop(free);
+        std::thread::scope(|scope| {
+            for process in 0..3 {
+                let addresses = addresses.clone();
+                scope.spawn(move || {
+                    let hosts = Hosts::new(addresses, process);
+                    let joined = hosts.join(7, Patience::default());
+                    assert!(joined.is_ok(), "{:?}", hosts.trouble());
+                    for round in 0..200 {
+                        for to in (0..3).filter(|&to| to != process) {
+                            for part in 0..round % 3 + 1 {
+                                hosts.send(to, round, vec![part]);
+                            }
+                        }
+                        let batches = hosts.round(Patience::default());
+                        let batches = batches.unwrap_or_else(|_| panic!("{:?}", hosts.trouble()));
+                        let heard: Vec<(usize, u64, u64)> = batches
+                            .iter()
+                            .map(|batch| (batch.from, batch.kind, batch.words[0]))
+                            .collect();
+                        let others = (0..3).filter(|&from| from != process);
+                        let said = |from| (0..round % 3 + 1).map(move |part| (from, round, part));
+                        assert_eq!(heard, others.flat_map(said).collect::<Vec<_>>());
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,6 +1,7 @@
 //! The rounds on the dataflow engine: one dataflow, in which batches go to the process that they are for, with a time for each round.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::Result;
 use std::net::TcpStream;
 use std::rc::Rc;
@@ -147,7 +148,8 @@ fn run(
     health: &Health,
 ) {
     let mut input = InputHandle::new();
-    let arrived: Rc<RefCell<Vec<Batch>>> = Rc::default();
+    // By their rounds: a process that is ahead sends for the next one already.
+    let arrived: Rc<RefCell<BTreeMap<u64, Vec<Batch>>>> = Rc::default();
     let arrivals = Rc::clone(&arrived);
     let probe = ProbeHandle::new();
     worker.dataflow::<u64, _, _>(|scope| {
@@ -158,8 +160,9 @@ fn run(
             "arrivals",
             |_, _| {
                 move |input, _| {
-                    input.for_each_time(|_, data| {
+                    input.for_each_time(|time, data| {
                         let mut arrivals = arrivals.borrow_mut();
+                        let arrivals = arrivals.entry(*time.time()).or_default();
                         data.for_each(|batches| arrivals.append(batches));
                     });
                 }
@@ -186,7 +189,8 @@ fn run(
                         return;
                     }
                 }
-                if ended.send(arrived.take()).is_err() {
+                let batches = arrived.borrow_mut().remove(&(round - 1));
+                if ended.send(batches.unwrap_or_default()).is_err() {
                     return;
                 }
             }
