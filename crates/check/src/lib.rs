@@ -26,7 +26,6 @@ mod tso;
 mod verdict;
 mod waiting;
 mod weak;
-mod weave;
 
 pub use certificate::{CERTIFIED, NoCertificate, certificate};
 pub use checkpoint::Checkpoints;
@@ -35,10 +34,8 @@ pub use harm::harm;
 pub use palisade_explore::{Disk, Hosts, threads};
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};
-pub use persistent::instrument::instrument_persistence;
 pub use reach::{WithCopies, load_buffer_copies, with_any_number_of_copies};
 pub use search::number_in_words;
-pub use tso::instrument::{Attack, attacks, instrument};
 pub use verdict::{Abstraction, Answer, Harm, Level, Options, Reductions, Route, Stats, Verdict};
 
 /// Why a question cannot be asked of this program: an error of the call or the input, not of the search.

@@ -19,7 +19,7 @@ pub mod pal;
 pub mod parse;
 pub mod print;
 pub mod program;
-mod ranges;
+pub mod ranges;
 mod reordered;
 mod repair;
 pub mod source;

@@ -10,10 +10,10 @@ use crate::program::{
 };
 
 /// The least and the largest value.
-pub(crate) type Range = (i128, i128);
+pub type Range = (i128, i128);
 
 /// Every value there is.
-pub(crate) const ALL: Range = (Value::MIN as i128, Value::MAX as i128);
+pub const ALL: Range = (Value::MIN as i128, Value::MAX as i128);
 
 /// A range that has grown more often than this jumps to the next number that the program mentions.
 const MAX_GROWTH: u8 = 3;
@@ -23,14 +23,15 @@ const MAX_BOUNDS: usize = 100;
 const BUDGET: usize = 20_000_000;
 
 /// What is known. `None` inside: the point is never reached.
-pub(crate) struct Ranges {
+pub struct Ranges {
     points: Vec<Vec<Option<Vec<Range>>>>,
     locations: Vec<Range>,
     gave_up: bool,
 }
 
 impl Ranges {
-    pub(crate) fn new(program: &Program) -> Self {
+    /// Analyses a program.
+    pub fn new(program: &Program) -> Self {
         let mut analysis = Analysis::new(program);
         let gave_up = !analysis.run();
         Ranges {
@@ -41,12 +42,7 @@ impl Ranges {
     }
 
     /// What a register may hold at a point.
-    pub(crate) fn register_at(
-        &self,
-        thread: ThreadId,
-        point: PointId,
-        register: RegisterId,
-    ) -> Range {
+    pub fn register_at(&self, thread: ThreadId, point: PointId, register: RegisterId) -> Range {
         if self.gave_up {
             return ALL;
         }
@@ -57,7 +53,7 @@ impl Ranges {
     }
 
     /// What a register may hold anywhere.
-    pub(crate) fn register(&self, thread: ThreadId, register: RegisterId) -> Range {
+    pub fn register(&self, thread: ThreadId, register: RegisterId) -> Range {
         if self.gave_up {
             return ALL;
         }
@@ -68,7 +64,7 @@ impl Ranges {
     }
 
     /// What a location may hold.
-    pub(crate) fn location(&self, location: LocationId) -> Range {
+    pub fn location(&self, location: LocationId) -> Range {
         match self.gave_up {
             true => ALL,
             false => self.locations[location.index()],
@@ -341,7 +337,7 @@ fn join(a: Range, b: Range) -> Range {
 }
 
 /// What both allow, if anything.
-pub(crate) fn meet(a: Range, b: Range) -> Option<Range> {
+pub fn meet(a: Range, b: Range) -> Option<Range> {
     let both = (a.0.max(b.0), a.1.min(b.1));
     (both.0 <= both.1).then_some(both)
 }
@@ -515,7 +511,7 @@ fn mirrored(op: BinaryOp) -> Option<BinaryOp> {
 }
 
 /// The results of an operator with one operand, before they are taken into the domain.
-pub(crate) fn unary(op: UnaryOp, operand: Range) -> Range {
+pub fn unary(op: UnaryOp, operand: Range) -> Range {
     match op {
         UnaryOp::Not if operand == (0, 0) => (1, 1),
         UnaryOp::Not if !contains(operand, (0, 0)) => (0, 0),
@@ -526,7 +522,7 @@ pub(crate) fn unary(op: UnaryOp, operand: Range) -> Range {
 }
 
 /// The results of an operator with two operands, before they are taken into the domain.
-pub(crate) fn binary(op: BinaryOp, left: Range, right: Range) -> Range {
+pub fn binary(op: BinaryOp, left: Range, right: Range) -> Range {
     match op {
         BinaryOp::Add => (left.0 + right.0, left.1 + right.1),
         BinaryOp::Subtract => (left.0 - right.1, left.1 - right.0),

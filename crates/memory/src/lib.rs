@@ -7,7 +7,6 @@ pub mod c20;
 pub mod machine;
 pub mod ra;
 pub mod ra_accepts;
-pub mod ra_graph;
 #[cfg(test)]
 mod rules;
 pub mod sc;
@@ -19,7 +18,6 @@ pub mod witness;
 pub use c20::{C20Graph, C20Views};
 pub use machine::{ENDLESS, Machine, Step, StepKind, never_is_true};
 pub use ra::Ra;
-pub use ra_graph::RaGraph;
 pub use sc::Sc;
 pub use thread::{Code, Local};
 pub use tso::Tso;

@@ -121,7 +121,7 @@ pub trait Machine {
 }
 
 /// The steps by which a thread executes its next instruction. `access` says what comes of one that is not local.
-pub(crate) fn executed<M: Machine>(
+pub fn executed<M: Machine>(
     machine: &M,
     state: &M::State,
     thread: usize,
@@ -156,21 +156,24 @@ pub(crate) fn executed<M: Machine>(
 }
 
 /// One instruction of one thread, in a state.
-pub(crate) struct At<'a, M: Machine> {
+pub struct At<'a, M: Machine> {
     machine: &'a M,
-    pub(crate) state: &'a M::State,
-    pub(crate) thread: usize,
+    /// The state.
+    pub state: &'a M::State,
+    /// The thread.
+    pub thread: usize,
     /// Its index in the thread's transitions.
-    pub(crate) index: usize,
-    pub(crate) transition: &'a Transition,
+    pub index: usize,
+    /// The instruction.
+    pub transition: &'a Transition,
     local: &'a Local,
     /// Whether it is inside an `atomic` block.
-    pub(crate) atomic: bool,
+    pub atomic: bool,
 }
 
 impl<M: Machine> At<'_, M> {
     /// A step by it.
-    pub(crate) fn step(&self, kind: StepKind) -> Step {
+    pub fn step(&self, kind: StepKind) -> Step {
         Step::new(self.thread, self.index, kind, self.atomic)
     }
 
@@ -181,26 +184,26 @@ impl<M: Machine> At<'_, M> {
     }
 
     /// The state in which the thread stands behind it, with a register set.
-    pub(crate) fn after(&self, set: Option<(RegisterId, Value)>) -> M::State {
+    pub fn after(&self, set: Option<(RegisterId, Value)>) -> M::State {
         let code = self.machine.code();
         self.with(code.after(self.thread, self.local, self.transition, set))
     }
 
     /// It goes wrong.
-    pub(crate) fn stopped(&self, error: ProgramError) -> (Step, M::State) {
+    pub fn stopped(&self, error: ProgramError) -> (Step, M::State) {
         let mut next = self.state.clone();
         self.machine.locals_mut(&mut next)[self.thread].stopped = true;
         (self.step(StepKind::Error(error)), next)
     }
 
     /// It is the beginning or the end of a block.
-    pub(crate) fn boundary(&self, kind: StepKind) -> (Step, M::State) {
+    pub fn boundary(&self, kind: StepKind) -> (Step, M::State) {
         let step = Step::new(self.thread, self.index, kind, false);
         (step, self.after(None))
     }
 
     /// It loads a value, unless it waits for another one.
-    pub(crate) fn load(
+    pub fn load(
         &self,
         location: LocationId,
         value: Value,
@@ -216,7 +219,7 @@ impl<M: Machine> At<'_, M> {
     }
 
     /// It stores to a memory that is part of the state.
-    pub(crate) fn store_to(
+    pub fn store_to(
         &self,
         memory: impl FnOnce(&mut M::State) -> &mut Vec<Value>,
         location: LocationId,
@@ -229,7 +232,7 @@ impl<M: Machine> At<'_, M> {
     }
 
     /// It reads and writes a memory that is part of the state.
-    pub(crate) fn rmw_of(
+    pub fn rmw_of(
         &self,
         memory: impl FnOnce(&mut M::State) -> &mut Vec<Value>,
         location: LocationId,
@@ -306,7 +309,7 @@ pub enum StepKind {
 
 impl Step {
     /// A step without an access.
-    pub(crate) fn new(thread: usize, transition: usize, kind: StepKind, atomic: bool) -> Self {
+    pub fn new(thread: usize, transition: usize, kind: StepKind, atomic: bool) -> Self {
         Step {
             thread,
             transition,
@@ -321,7 +324,7 @@ impl Step {
     }
 
     /// The same with an access.
-    pub(crate) fn access(
+    pub fn access(
         mut self,
         location: LocationId,
         read: Option<Value>,

@@ -6,7 +6,7 @@
 
 use crate::machine::{Machine, Step, StepKind, executed};
 use crate::thread::{Code, Local, Request};
-use palisade_lang::{LocationId, Program, Value};
+use palisade_lang::{Expr, LocationId, Op, Order, Program, Value};
 
 /// The machine of total store order.
 #[derive(Clone, Debug)]
@@ -162,5 +162,15 @@ impl Machine for Tso<'_> {
             }
         }));
         steps
+    }
+}
+
+/// Whether an instruction can only be executed, or only be left, with an empty buffer. One that is never executed is among them.
+pub fn drains(op: &Op) -> bool {
+    match op {
+        Op::Assume(Expr::Const(0)) => true,
+        Op::Rmw { .. } | Op::AtomicBegin | Op::AtomicEnd => true,
+        Op::Fence(order) | Op::Store { order, .. } => *order == Order::SeqCst,
+        _ => false,
     }
 }

@@ -1,7 +1,8 @@
 //! What the papers prove must be true of brute force, too.
 
 use palisade_lang::Program;
-use palisade_memory::{Local, Machine, Ra, RaGraph, StepKind};
+use palisade_memory::{Local, Machine, Ra, StepKind};
+use palisade_testkit::oracle::ra_graph::RaGraph;
 use palisade_testkit::{Shape, oracle, program, random_sketch};
 use std::collections::HashSet;
 

@@ -26,7 +26,6 @@
 //! what remains is decided by the program itself. So the answer is exact; [`Stats::level`] says what decided it.
 
 mod flatten;
-pub mod instrument;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use web_time::Instant;

@@ -3,7 +3,7 @@
 use palisade_lang::components::components_of_edges;
 use palisade_lang::{Op, PointId, Program, Thread};
 
-use crate::tso::overtake::drains;
+use palisade_memory::tso::drains;
 
 /// The most stores that any thread can have pending; `None` where there is no bound (a loop with a store in it and nothing that waits).
 pub(crate) fn most_pending_stores(program: &Program) -> Option<usize> {

@@ -5,9 +5,10 @@
 
 use palisade_lang::{LocationId, Op, Program, Thread};
 
-use super::overtake::{drains, overtaken_stores};
+use super::overtake::overtaken_stores;
 use super::values::Possible;
 use crate::state::Frame;
+use palisade_memory::tso::drains;
 use palisade_threads::Footprint;
 
 /// What is left to be looked for.

@@ -58,7 +58,6 @@ pub(crate) mod attack;
 pub(crate) mod delayed;
 pub(crate) mod filter;
 pub(crate) mod guide;
-pub mod instrument;
 pub(crate) mod overtake;
 pub(crate) mod robust;
 pub(crate) mod trf;

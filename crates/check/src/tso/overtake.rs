@@ -1,6 +1,7 @@
 //! What can be known about overtaking without running a program: which loads may follow a store with no fence between.
 
-use palisade_lang::{Address, Expr, LocationId, Op, Order, PointId, RegisterId, Thread};
+use palisade_lang::{Address, LocationId, Op, PointId, RegisterId, Thread};
+use palisade_memory::tso::drains;
 use palisade_threads::Footprint;
 
 /// For each point of a thread's code the locations that it may load before it has to wait for its buffer, folded to 64 bits.
@@ -28,16 +29,6 @@ pub(crate) fn overtaking_loads(thread: &Thread) -> Vec<u64> {
         }
     }
     result
-}
-
-/// Whether an instruction can only be executed, or only be left, with an empty buffer. One that is never executed is among them.
-pub(crate) fn drains(op: &Op) -> bool {
-    match op {
-        Op::Assume(Expr::Const(0)) => true,
-        Op::Rmw { .. } | Op::AtomicBegin | Op::AtomicEnd => true,
-        Op::Fence(order) | Op::Store { order, .. } => *order == Order::SeqCst,
-        _ => false,
-    }
 }
 
 /// The locations that an address may stand for, folded to 64 bits.
@@ -104,36 +95,7 @@ pub(crate) fn overtaken_stores(
     result
 }
 
-/// All pairs of a store and a load of a thread's code, outside blocks, in which the load can come after the store, as indices of
-/// transitions.
-pub(crate) fn pairs(thread: &Thread) -> Vec<(u32, u32)> {
-    let mut pairs = Vec::new();
-    let outside = |point: PointId| !thread.points[point.index()].atomic;
-    for (store, transition) in thread.transitions.iter().enumerate() {
-        if !matches!(transition.op, Op::Store { .. }) || !outside(transition.from) {
-            continue;
-        }
-        let mut seen = vec![false; thread.points.len()];
-        let mut work: Vec<PointId> = vec![transition.to];
-        seen[transition.to.index()] = true;
-        while let Some(point) = work.pop() {
-            for next in outgoing(thread, point) {
-                let op = &thread.transitions[next].op;
-                if matches!(op, Op::Load { .. } | Op::Wait { .. }) && outside(point) {
-                    pairs.push((store as u32, next as u32));
-                }
-                let to = thread.transitions[next].to;
-                if !seen[to.index()] {
-                    seen[to.index()] = true;
-                    work.push(to);
-                }
-            }
-        }
-    }
-    pairs
-}
-
-/// For each instruction in how many of the [`pairs`] it is the store. There may be as many pairs as the square of the code's length: they are
+/// For each store outside blocks how many loads outside blocks can come after it. There may be as many pairs as the square of the code's length: they are
 /// counted for 64 loads at a time, and not listed.
 pub(crate) fn later_loads(thread: &Thread) -> Vec<u32> {
     let outside = |point: PointId| !thread.points[point.index()].atomic;
@@ -172,15 +134,30 @@ pub(crate) fn later_loads(thread: &Thread) -> Vec<u32> {
     counts
 }
 
-fn outgoing(thread: &Thread, point: PointId) -> std::ops::Range<usize> {
-    let begin = thread.transitions.partition_point(|t| t.from < point);
-    let length = thread.transitions[begin..].partition_point(|t| t.from == point);
-    begin..begin + length
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn outside(thread: &Thread, point: PointId) -> bool {
+        !thread.points[point.index()].atomic
+    }
+
+    fn loads_after(thread: &Thread, point: PointId) -> u32 {
+        let mut seen = vec![point];
+        let mut at = 0;
+        let mut loads = 0;
+        while let Some(&point) = seen.get(at) {
+            for next in thread.outgoing(point) {
+                let loads_here = matches!(next.op, Op::Load { .. } | Op::Wait { .. });
+                loads += u32::from(loads_here && outside(thread, point));
+                if !seen.contains(&next.to) {
+                    seen.push(next.to);
+                }
+            }
+            at += 1;
+        }
+        loads
+    }
 
     #[test]
     fn pairs_are_counted_as_they_are_listed() {
@@ -194,8 +171,11 @@ mod tests {
             let program = palisade_testkit::program(&text);
             let thread = &program.threads[0];
             let mut listed = vec![0; thread.transitions.len()];
-            for (store, _) in pairs(thread) {
-                listed[store as usize] += 1;
+            for (store, count) in listed.iter_mut().enumerate() {
+                let transition = &thread.transitions[store];
+                if matches!(transition.op, Op::Store { .. }) && outside(thread, transition.from) {
+                    *count = loads_after(thread, transition.to);
+                }
             }
             assert_eq!(later_loads(thread), listed);
         }

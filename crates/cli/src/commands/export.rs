@@ -7,7 +7,7 @@ use crate::output::Output;
 use palisade::limits::{Limits, within};
 use palisade_lang::Program;
 use palisade_lang::meter::is_exhausted;
-use palisade_lang::print::{self, PromelaOptions};
+use palisade_lang::print;
 use palisade_report::{Failure, Status, diagnostics, picture};
 
 pub fn run(args: &'static ExportArgs, output: &mut Output) -> Status {
@@ -70,15 +70,15 @@ fn printed(args: &ExportArgs) -> Result<(Input, String), Failure> {
 /// The instrumented program of a check, or what is wrong with asking for it.
 fn instrumented(args: &ExportArgs, program: &Program) -> Result<Program, String> {
     match (args.criterion, &args.attack) {
-        (CriterionName::Robust, None) => Ok(palisade_check::instrument(program, None)),
+        (CriterionName::Robust, None) => Ok(palisade_export::instrument(program, None)),
         (CriterionName::Robust, Some(wanted)) => {
-            let attacks = palisade_check::attacks(program);
-            let name = |attack: &palisade_check::Attack| {
+            let attacks = palisade_export::attacks(program);
+            let name = |attack: &palisade_export::Attack| {
                 let thread = &program.thread(attack.thread).name;
                 format!("{thread}:{}:{}", attack.lines.0, attack.lines.1)
             };
             match attacks.iter().find(|attack| name(attack) == *wanted) {
-                Some(attack) => Ok(palisade_check::instrument(program, Some(attack))),
+                Some(attack) => Ok(palisade_export::instrument(program, Some(attack))),
                 None if attacks.is_empty() => Err("the program has no attacks".to_owned()),
                 None => {
                     let names: Vec<String> = attacks.iter().map(name).collect();
@@ -89,7 +89,7 @@ fn instrumented(args: &ExportArgs, program: &Program) -> Result<Program, String>
                 }
             }
         }
-        (CriterionName::Persistent, None) => Ok(palisade_check::instrument_persistence(program)),
+        (CriterionName::Persistent, None) => Ok(palisade_export::instrument_persistence(program)),
         (CriterionName::Persistent, Some(_)) => {
             Err("`--attack` goes with `--criterion robust`".to_owned())
         }
@@ -105,7 +105,7 @@ fn print(program: &Program, target: Target, file: &str) -> Result<String, String
     match target {
         Target::Pal => Ok(print::to_pal(program)),
         Target::Trencher => print::to_trencher(program),
-        Target::Promela => print::to_promela(program, &PromelaOptions::default()),
+        Target::Promela => palisade_export::to_promela(program),
         Target::Dot => Ok(print::to_dot(program)),
         Target::Svg => Ok(picture::flow(program, file).svg()),
         Target::Client => Err("a client is printed as it is".to_owned()),

@@ -2,10 +2,8 @@
 
 mod dot;
 mod pal;
-mod promela;
 mod trencher;
 
 pub use dot::{instruction, to_dot};
 pub use pal::to_pal;
-pub use promela::{PromelaOptions, to_promela};
 pub use trencher::to_trencher;

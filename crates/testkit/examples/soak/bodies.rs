@@ -3,9 +3,10 @@
 use palisade_certificate::{Claim, Header, Proof, Reader, Sorter, encode, write};
 use palisade_check::{
     Answer, CERTIFIED, Control, Criterion, Model, NoCertificate, Options, QUESTIONS, Reductions,
-    Verdict, certificate, check, instrument, instrument_persistence,
+    Verdict, certificate, check,
 };
-use palisade_lang::print::{PromelaOptions, to_pal, to_promela};
+use palisade_export::{instrument, instrument_persistence, to_promela};
+use palisade_lang::print::to_pal;
 use palisade_lang::{Language, ParseOptions, Program, Source, same_program};
 use palisade_memory::PatternKind;
 use palisade_testkit::{Shape, oracle, spin};
@@ -493,7 +494,7 @@ fn certificate_states(
 /// The walk against SPIN, on what it says about the program in Promela.
 fn by_spin(program: &Program) -> Result<(), Mistake> {
     let walk = ask(program, Model::Sc, Criterion::Safe, |_| {})?;
-    let Ok(model) = to_promela(program, &PromelaOptions::default()) else {
+    let Ok(model) = to_promela(program) else {
         return Err(Mistake::NoAnswer);
     };
     let verified = match spin::verify(&model, &["-m1000000"]) {

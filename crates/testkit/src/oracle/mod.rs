@@ -13,6 +13,7 @@ mod live;
 mod looping;
 mod observed;
 mod ra;
+pub mod ra_graph;
 mod sc;
 mod tso;
 mod waiting;

@@ -1,9 +1,9 @@
 //! What is asked of release/acquire: `robust`, `safe`.
 
+use super::ra_graph::{EventId, Graph, RaGraph};
 use super::waiting::a_never_is_true;
 use super::{Runs, Visit, holds_everywhere};
 use palisade_lang::Program;
-use palisade_memory::ra_graph::{Graph, RaGraph};
 use palisade_memory::{Machine, Step, StepKind};
 
 /// `robust` against RA (Lahav and Margalit 2019, Def. 4.9): every state of the program together with an execution graph that RA reaches
@@ -68,19 +68,14 @@ fn is_sequentially_consistent(graph: &Graph) -> bool {
     if nodes > 64 {
         return !has_large_cycle(graph);
     }
-    let node = |id: palisade_memory::ra_graph::EventId| {
-        first_of[usize::from(id.thread)] + usize::from(id.index)
-    };
+    let node = |id: EventId| first_of[usize::from(id.thread)] + usize::from(id.index);
     let mut edges = vec![0u64; nodes];
     for_each_edge(graph, |from, to| edges[node(from)] |= 1 << node(to));
     !super::tso::has_cycle(&edges)
 }
 
-fn for_each_edge(
-    graph: &Graph,
-    mut edge: impl FnMut(palisade_memory::ra_graph::EventId, palisade_memory::ra_graph::EventId),
-) {
-    let id = |thread: usize, index: usize| palisade_memory::ra_graph::EventId {
+fn for_each_edge(graph: &Graph, mut edge: impl FnMut(EventId, EventId)) {
+    let id = |thread: usize, index: usize| EventId {
         thread: thread as u8,
         index: index as u8,
     };

@@ -24,7 +24,7 @@ use palisade_lang::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::tso::overtake::drains;
+use palisade_memory::tso::drains;
 
 /// A sequence of one thread's accesses: a store, …, a load.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

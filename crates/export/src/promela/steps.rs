@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::expr::{BinaryOp, Expr, UnaryOp};
-use crate::program::{Address, Op, PointId, RegisterExpr, RegisterId, RmwAction, Thread};
+use palisade_lang::{
+    Address, BinaryOp, Expr, Op, PointId, RegisterExpr, RegisterId, RmwAction, Thread, UnaryOp,
+};
 
 /// One step: a path from a stop to a stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +27,6 @@ pub(super) struct Visible<'a> {
     pub(super) registers: &'a BTreeSet<RegisterId>,
     /// Whether a `never` speaks of memory: then what a block writes must be seen at once.
     pub(super) memory: bool,
-    /// Whether to merge at all.
-    pub(super) merge: bool,
 }
 
 /// More paths from one stop than this are not enumerated: a stop is put between.
@@ -100,7 +99,7 @@ pub(super) fn enumerate(thread: &Thread, stops: &BTreeSet<PointId>) -> Result<Ve
 /// Whether a thread need not stop at this point.
 fn is_transient(thread: &Thread, point: PointId, visible: &Visible<'_>) -> bool {
     let outgoing = thread.outgoing(point);
-    if !visible.merge || outgoing.is_empty() || visible.points.contains(&point) {
+    if outgoing.is_empty() || visible.points.contains(&point) {
         return false;
     }
     let atomic = thread.points[point.index()].atomic;

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use super::Model;
 use super::text::{self, Text, Unwritable};
 use super::thread::{MAX_GUARD, Proctype};
-use crate::expr::Relation;
-use crate::program::{Address, LocationId, Op, RegisterExpr, RegisterId, RmwAction};
+use palisade_lang::{Address, LocationId, Op, RegisterExpr, RegisterId, Relation, RmwAction};
 
 /// Registers and memory along a path, in terms of what they are before the step.
 pub(super) struct Before<'a, 'p> {

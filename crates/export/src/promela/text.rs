@@ -2,8 +2,7 @@
 //!
 //! Promela computes with C's `int`. Ranges tell where a result must be taken into the domain, and where it might not fit.
 
-use crate::expr::{BinaryOp, Domain, Expr, UnaryOp};
-use crate::ranges;
+use palisade_lang::{BinaryOp, Domain, Expr, UnaryOp, ranges};
 
 /// An expression as text. Anything but a name, an element or a number is in parentheses.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,9 @@
 
 use super::names::Names;
 use super::text::Text;
-use crate::expr::Value;
-use crate::program::{Address, LocationId, Program, StateAtom, ThreadId};
-use crate::ranges::Ranges;
-use crate::values::{Analysis, Values};
+use palisade_lang::ranges::Ranges;
+use palisade_lang::values::{Analysis, Values};
+use palisade_lang::{Address, LocationId, Program, StateAtom, ThreadId, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

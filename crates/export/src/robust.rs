@@ -22,7 +22,8 @@ use palisade_lang::{
     Transition,
 };
 
-use super::overtake::{drains, pairs};
+use palisade_memory::tso::drains;
+
 use crate::weave::{Places, Reached, Weave, local, never_set, store, with_address};
 
 /// The kinds of locations that stand beside each of the program's.
@@ -108,6 +109,36 @@ pub fn attacks(program: &Program) -> Vec<Attack> {
     }
     attacks.sort_by_key(|a| (a.thread, a.lines));
     attacks
+}
+
+/// All pairs of a store and a load of a thread's code, outside blocks, in which the load can come after the store, as indices of
+/// transitions.
+fn pairs(thread: &Thread) -> Vec<(u32, u32)> {
+    let mut pairs = Vec::new();
+    let outside = |point: PointId| !thread.points[point.index()].atomic;
+    for (store, transition) in thread.transitions.iter().enumerate() {
+        if !matches!(transition.op, Op::Store { .. }) || !outside(transition.from) {
+            continue;
+        }
+        let mut seen = vec![false; thread.points.len()];
+        let mut work: Vec<PointId> = vec![transition.to];
+        seen[transition.to.index()] = true;
+        while let Some(point) = work.pop() {
+            let begin = thread.transitions.partition_point(|t| t.from < point);
+            for next in begin..begin + thread.outgoing(point).len() {
+                let op = &thread.transitions[next].op;
+                if matches!(op, Op::Load { .. } | Op::Wait { .. }) && outside(point) {
+                    pairs.push((store as u32, next as u32));
+                }
+                let to = thread.transitions[next].to;
+                if !seen[to.index()] {
+                    seen[to.index()] = true;
+                    work.push(to);
+                }
+            }
+        }
+    }
+    pairs
 }
 
 /// The instrumented program: `never goal == 1` holds for it under SC iff `program` is robust against TSO, or has no TSO witness for

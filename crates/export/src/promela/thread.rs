@@ -7,11 +7,10 @@ use super::before::{Before, nowhere};
 use super::steps::{self, Step, Visible};
 use super::text::{self, Text, Unwritable};
 use super::{Locations, Model, WatchKind, describe, points_of, type_for};
-use crate::expr::{BinaryOp, Expr};
-use crate::program::{
-    Address, Copies, Op, PointId, RegisterExpr, RegisterId, RmwAction, Thread, ThreadId,
+use palisade_lang::{
+    Address, BinaryOp, Copies, Expr, Op, PointId, RegisterExpr, RegisterId, RmwAction, Thread,
+    ThreadId, Transition, ranges,
 };
-use crate::ranges;
 
 /// Guards longer than this are not written: a stop is put before them.
 pub(super) const MAX_GUARD: usize = 300;
@@ -78,7 +77,6 @@ impl Proctype {
             points: &points,
             registers: &watched,
             memory: model.watches.iter().any(reads_memory),
-            merge: model.options.merge,
         };
         let wants_copy = code.copies != Copies::One
             && (code.me.is_some() || !points.is_empty() || !watched.is_empty());
@@ -313,8 +311,7 @@ impl Proctype {
         with_errors: bool,
     ) -> Result<Vec<Alternative>, Trouble> {
         let code = model.program.thread(self.id);
-        let path: Vec<&crate::program::Transition> =
-            step.path.iter().map(|i| &code.transitions[*i]).collect();
+        let path: Vec<&Transition> = step.path.iter().map(|i| &code.transitions[*i]).collect();
         let well = self.op_goes_well(model, step.from, &path[0].op);
         let well = well.map_err(|u| Trouble::Unwritable(describe(u)))?;
         let comment = comment_of(model.program.source.slice(path[0].span));
@@ -464,7 +461,7 @@ impl Proctype {
     fn guards(
         &self,
         model: &Model<'_>,
-        path: &[&crate::program::Transition],
+        path: &[&Transition],
         guards: &mut Vec<String>,
     ) -> Result<(), Trouble> {
         let mut before = Before::new(self, model);
@@ -489,7 +486,7 @@ impl Proctype {
         &self,
         model: &Model<'_>,
         step: &Step,
-        path: &[&crate::program::Transition],
+        path: &[&Transition],
     ) -> Result<Vec<String>, Trouble> {
         // What is set but not needed later need not be set.
         let mut live = self.live[&step.to].clone();
@@ -644,13 +641,7 @@ impl Proctype {
     }
 
     /// Dead registers, the lock, where the thread stands, and what must never be.
-    fn finish(
-        &self,
-        model: &Model<'_>,
-        step: &Step,
-        path: &[&crate::program::Transition],
-        body: &mut Vec<String>,
-    ) {
+    fn finish(&self, model: &Model<'_>, step: &Step, path: &[&Transition], body: &mut Vec<String>) {
         let code = model.program.thread(self.id);
         let live = &self.live[&step.to];
         let set: BTreeSet<RegisterId> = path.iter().filter_map(|t| set_register(&t.op)).collect();

@@ -6,12 +6,10 @@ use std::time::Duration;
 
 use palisade_check::sc::{Observed, Observer, ScSpace};
 use palisade_check::state::Frame;
-use palisade_check::{
-    Control, Criterion, Model, Options, Reductions, Verdict, attacks, check, instrument,
-    instrument_persistence,
-};
+use palisade_check::{Control, Criterion, Model, Options, Reductions, Verdict, check};
 use palisade_explore::{Limits, Successors, Walk};
-use palisade_lang::print::{PromelaOptions, to_pal, to_promela};
+use palisade_export::{attacks, instrument, instrument_persistence, to_promela};
+use palisade_lang::print::to_pal;
 use palisade_lang::{Copies, Program};
 use palisade_testkit::{Shape, compare, spin};
 use palisade_threads::View;
@@ -212,7 +210,7 @@ fn the_instrumented_program_agrees_on_large_programs_of_the_house() {
 
 /// SPIN's answer to an instrumented program: an assertion is violated or not.
 fn by_spin(instrumented: &Program) -> Option<bool> {
-    let model = to_promela(instrumented, &PromelaOptions::default()).ok()?;
+    let model = to_promela(instrumented).ok()?;
     // At most a minute; the depth is that of the search, not of a state space. Models that are too large for SPIN are refused by it.
     spin::verify(&model, &["-m1000000", "-E", "-Q1"]).ok()?
 }

@@ -1,12 +1,12 @@
 //! Release/acquire as a builder of execution graphs (Lahav and Margalit 2019, section 4.2: RAG; `nonatomic` locations: section 6).
 //!
 //! The state is the program's state and the graph so far: each thread's events in program order, where each read reads from, and the
-//! modification order of each location. It has the same runs as [`crate::ra`] (Lemma 4.8), which a test checks.
+//! modification order of each location. It has the same runs as [`palisade_memory::ra`] (Lemma 4.8), which a test checks.
 
-use crate::machine::{At, Machine, Step, StepKind, executed};
-use crate::ra_accepts::{Refused, refusal};
-use crate::thread::{Action, Code, Local, Outcome, Request};
 use palisade_lang::{LocationId, Program, RegisterId, Relation, Value};
+use palisade_memory::machine::{At, Machine, Step, StepKind, executed};
+use palisade_memory::ra_accepts::{Refused, refusal};
+use palisade_memory::thread::{Action, Code, Local, Outcome, Request};
 
 /// No thread may have more events than this …
 pub const MAX_EVENTS: usize = 16;

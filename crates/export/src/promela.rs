@@ -17,43 +17,25 @@ mod thread;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::expr::Expr;
-use crate::program::{
-    Address, Copies, CopyRef, LabelRef, LocationId, Program, RegisterId, StateAtom, ThreadId,
-};
-use crate::ranges::{self, Range, Ranges};
-use crate::values::{Analysis, Memory, Values};
 use layout::Layout;
 use names::Names;
+use palisade_lang::ranges::{self, Range, Ranges};
+use palisade_lang::values::{Analysis, Memory, Values};
+use palisade_lang::{
+    Address, Copies, CopyRef, Expr, LabelRef, LocationId, PointId, Program, RegisterId, StateAtom,
+    Thread, ThreadId,
+};
 use text::{Text, Unwritable};
 
-/// How a program is printed.
-#[derive(Clone, Debug)]
-pub struct PromelaOptions {
-    /// Lines of comment at the top: what an instrumented program was made for, say.
-    pub comment: Vec<String>,
-    /// Whether local steps are merged into the visible step before them.
-    pub merge: bool,
-}
-
-impl Default for PromelaOptions {
-    fn default() -> Self {
-        PromelaOptions {
-            comment: Vec::new(),
-            merge: true,
-        }
-    }
-}
-
 /// Prints a program in Promela; where that cannot be done, why not.
-pub fn to_promela(program: &Program, options: &PromelaOptions) -> Result<String, String> {
+pub fn to_promela(program: &Program) -> Result<String, String> {
     if let Some(thread) = program.threads.iter().find(|t| t.copies == Copies::Any) {
         return Err(format!(
             "the thread `{}` has any number of copies, but Promela needs to know how many",
             thread.name
         ));
     }
-    Model::new(program, options)?.print()
+    Model::new(program)?.print()
 }
 
 /// What each `never` speaks of, and how it is checked.
@@ -98,7 +80,6 @@ struct GlobalRegister {
 
 struct Model<'p> {
     program: &'p Program,
-    options: &'p PromelaOptions,
     analysis: Analysis<'p>,
     ranges: Ranges,
     layout: Layout,
@@ -109,14 +90,13 @@ struct Model<'p> {
 }
 
 impl<'p> Model<'p> {
-    fn new(program: &'p Program, options: &'p PromelaOptions) -> Result<Self, String> {
+    fn new(program: &'p Program) -> Result<Self, String> {
         let mut analysis = Analysis::new(program, Memory::Declared);
         let mut names = Names::new();
         let ranges = Ranges::new(program);
         let layout = Layout::new(program, &mut analysis, &ranges, &mut names)?;
         let mut model = Model {
             program,
-            options,
             analysis,
             ranges,
             layout,
@@ -240,13 +220,12 @@ impl<'p> Model<'p> {
         };
         let name = self.program.name.as_deref();
         line(name.unwrap_or(self.program.source.name()));
-        self.options.comment.iter().for_each(|text| line(text));
         line("spin -a FILE; cc -O2 -DSAFETY -o pan pan.c; ./pan -m10000000");
-        let goes_round = |thread: &crate::Thread| {
-            let loops = crate::loops::Loops::of(thread, self.program.domain);
+        let goes_round = |thread: &Thread| {
+            let loops = palisade_lang::loops::Loops::of(thread, self.program.domain);
             !loops.is_empty()
         };
-        if crate::never::mentions_deadlock(self.program)
+        if palisade_lang::never::mentions_deadlock(self.program)
             && self.program.threads.iter().any(goes_round)
         {
             line(
@@ -483,11 +462,7 @@ fn copies_of(program: &Program, thread: ThreadId) -> u32 {
 }
 
 /// The points at which a thread stands at a label, or at its end.
-fn points_of(
-    program: &Program,
-    thread: ThreadId,
-    label: LabelRef,
-) -> BTreeSet<crate::program::PointId> {
+fn points_of(program: &Program, thread: ThreadId, label: LabelRef) -> BTreeSet<PointId> {
     let code = program.thread(thread);
     match label {
         LabelRef::Label(id) => {
@@ -495,7 +470,7 @@ fn points_of(
             points.iter().map(|p| code.behind_jumps(*p)).collect()
         }
         LabelRef::End => (0..code.points.len() as u32)
-            .map(crate::program::PointId)
+            .map(PointId)
             .filter(|p| code.is_end(*p))
             .collect(),
     }

@@ -1,6 +1,6 @@
 //! What SPIN says about a program in Promela is what its SC states say. Where SPIN or a C compiler is missing, this says so and passes.
 
-use palisade_lang::print::{PromelaOptions, to_promela};
+use palisade_export::to_promela;
 use palisade_lang::{ParseOptions, Program, Source};
 use palisade_testkit::{Shape, compare, oracle, spin};
 
@@ -13,7 +13,7 @@ fn verify(model: &str) -> bool {
 }
 
 fn model(program: &Program) -> String {
-    to_promela(program, &PromelaOptions::default()).unwrap_or_else(|why| panic!("{why}"))
+    to_promela(program).unwrap_or_else(|why| panic!("{why}"))
 }
 
 #[track_caller]
@@ -160,7 +160,7 @@ fn spin_agrees_on_random_programs() {
         Err(_) => 0..default,
     };
     let actual = |program: &Program| {
-        let text = to_promela(program, &PromelaOptions::default());
+        let text = to_promela(program);
         match text {
             Ok(text) => Some(verify(&text)),
             Err(why) => {

@@ -20,7 +20,8 @@ use palisade_lang::{
     Address, BinaryOp, Expr, LocationId, Op, Program, RegisterExpr, RegisterId, Thread, Transition,
 };
 
-use crate::tso::overtake::drains;
+use palisade_memory::tso::drains;
+
 use crate::weave::{Places, Weave, local, never_set, store, with_address};
 
 /// Beside each location.
