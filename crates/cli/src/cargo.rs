@@ -1,9 +1,9 @@
 //! `cargo palisade check|fence|orders|test|export`: the command `palisade` for a target of a cargo package, with its features, and its dependencies compiled by cargo.
 //!
-//! Cargo compiles the target as `cargo check` does, and this program, which it runs in place of the compiler, writes down how the target is compiled. Then
-//! `palisade` is run on the target's file with the same edition, features and dependencies.
+//! Cargo compiles the target as `cargo check` does, in a directory of its own, and this program, which it runs in place of the compiler, writes down how the target and the
+//! crates that it uses are compiled. Then `palisade` is run on the target's file with the same edition, features and dependencies.
 
-use std::collections::BTreeMap;
+use palisade_rust::compile::Recorded;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -123,7 +123,7 @@ fn run(mut arguments: Vec<OsString>) -> Result<ExitCode, String> {
     compile(&split, &own, &record)?;
     let text = std::fs::read_to_string(&record)
         .map_err(|_| "cargo has compiled no target to ask about".to_owned())?;
-    let target: Target = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    let target: Recorded = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     let beside = own.with_file_name(format!("palisade{}", std::env::consts::EXE_SUFFIX));
     let palisade = match beside.is_file() {
         true => beside,
@@ -131,7 +131,7 @@ fn run(mut arguments: Vec<OsString>) -> Result<ExitCode, String> {
     };
     let status = Command::new(&palisade)
         .arg(command)
-        .arg(target.shown_file())
+        .arg(shown_file(&target))
         .args(["--edition", &target.edition])
         .args(target.arguments.iter().map(|a| format!("--rustc-arg={a}")))
         .args(split.palisade)
@@ -147,14 +147,19 @@ fn run(mut arguments: Vec<OsString>) -> Result<ExitCode, String> {
 fn compile(split: &Split, own: &Path, record: &Path) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mark = format!("{MARK}={:?}", record.to_string_lossy());
+    let directory = target_directory(&cargo, split)?;
     let build = |target: &[&str]| {
         Command::new(&cargo)
             .args(["rustc", "--quiet", "--profile", "check"])
             .args(&split.cargo)
             .args(target)
+            .arg("--target-dir")
+            .arg(&directory)
             .args(["--", "--cap-lints=allow", "--cfg", &mark])
             .env(RECORD, record)
-            .env("RUSTC_WORKSPACE_WRAPPER", own)
+            // Not those of the workspace alone: how the others are compiled is written down, too.
+            .env("RUSTC_WRAPPER", own)
+            .env_remove("RUSTC_WORKSPACE_WRAPPER")
             .output()
             .map_err(|e| format!("cargo cannot be run: {e}"))
     };
@@ -172,26 +177,39 @@ fn compile(split: &Split, own: &Path, record: &Path) -> Result<(), String> {
     Err(format!("cargo does not build it:\n{}", said.trim_end()))
 }
 
-/// How a target is compiled.
-#[derive(serde::Serialize, serde::Deserialize)]
-struct Target {
-    directory: PathBuf,
-    file: PathBuf,
-    edition: String,
-    arguments: Vec<String>,
-    environment: BTreeMap<String, String>,
+/// Where cargo compiles for us: inside its own directory, so that every crate is compiled by way of this program once.
+fn target_directory(cargo: &OsString, split: &Split) -> Result<PathBuf, String> {
+    let mut arguments = split.cargo.iter();
+    let mut manifest: Vec<&OsString> = Vec::new();
+    while let Some(argument) = arguments.next() {
+        if argument == "--manifest-path" {
+            manifest.push(argument);
+            manifest.extend(arguments.next());
+        } else if argument.to_string_lossy().starts_with("--manifest-path=") {
+            manifest.push(argument);
+        }
+    }
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
+        .args(manifest)
+        .output()
+        .map_err(|e| format!("cargo cannot be run: {e}"))?;
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_owned())?;
+    match metadata["target_directory"].as_str() {
+        Some(directory) => Ok(Path::new(directory).join("palisade")),
+        None => Err("cargo does not say where it compiles".to_owned()),
+    }
 }
 
-impl Target {
-    /// The target's file, with a short name if it is in this directory.
-    fn shown_file(&self) -> PathBuf {
-        let whole = self.directory.join(&self.file);
-        let here = std::env::current_dir().unwrap_or_default();
-        whole
-            .strip_prefix(&here)
-            .map(PathBuf::from)
-            .unwrap_or(whole)
-    }
+/// The target's file, with a short name if it is in this directory.
+fn shown_file(target: &Recorded) -> PathBuf {
+    let whole = target.directory.join(&target.file);
+    let here = std::env::current_dir().unwrap_or_default();
+    whole
+        .strip_prefix(&here)
+        .map(PathBuf::from)
+        .unwrap_or(whole)
 }
 
 /// In place of the compiler: writes down how the marked target is compiled, and compiles.
@@ -205,17 +223,28 @@ fn as_compiler(record: &Path) -> ExitCode {
         .iter()
         .map(|a| a.to_string_lossy().into_owned())
         .collect();
-    if texts.iter().any(|text| text.starts_with(MARK)) {
-        let target = target(&texts);
-        if let Ok(text) = serde_json::to_string(&target) {
-            let _ = std::fs::write(record, text);
-        }
-    }
-    match Command::new(compiler)
-        .args(arguments)
-        .env_remove(RECORD)
-        .status()
+    let beside = match texts.iter().any(|text| text.starts_with(MARK)) {
+        true => Some(record.to_owned()),
+        false => beside_library(&texts),
+    };
+    let library = beside_library(&texts).is_some();
+    if let Some(beside) = beside
+        && let Ok(text) = serde_json::to_string(&target(&texts))
     {
+        let _ = std::fs::write(&beside, text);
+        // Its MIR is that of an older text.
+        let _ = std::fs::remove_file(beside.with_extension("mir"));
+    }
+    let mut command = Command::new(compiler);
+    command.args(arguments).env_remove(RECORD);
+    // What others use of a library they need the code of, and `cargo check` leaves it out. Only what cargo itself compiles: a build script that tries what the compiler
+    // can do must not find more than there is.
+    if library && texts.iter().any(|text| text.starts_with("metadata=")) {
+        command
+            .arg("-Zalways-encode-mir")
+            .env("RUSTC_BOOTSTRAP", "1");
+    }
+    match command.status() {
         Ok(status) => ExitCode::from(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)),
         Err(error) => {
             eprintln!("{error}");
@@ -224,10 +253,31 @@ fn as_compiler(record: &Path) -> ExitCode {
     }
 }
 
+/// Where it is written down how a library is compiled; other crates than libraries are used by nobody.
+fn beside_library(texts: &[String]) -> Option<PathBuf> {
+    let behind = |flag: &str| {
+        let joined = texts
+            .iter()
+            .find_map(|t| t.strip_prefix(&format!("{flag}=")));
+        let at = texts.iter().position(|text| text == flag);
+        joined.or(at.and_then(|at| texts.get(at + 1)).map(String::as_str))
+    };
+    let kind = behind("--crate-type")?;
+    if !matches!(kind, "lib" | "rlib") {
+        return None;
+    }
+    let extra = texts
+        .iter()
+        .find_map(|text| text.strip_prefix("extra-filename="));
+    let name = format!("lib{}{}", behind("--crate-name")?, extra.unwrap_or(""));
+    Some(Path::new(behind("--out-dir")?).join(format!("{name}.palisade.json")))
+}
+
 /// What of the compiler's arguments decides what the text means.
-fn target(texts: &[String]) -> Target {
+fn target(texts: &[String]) -> Recorded {
     let directory = std::env::current_dir().unwrap_or_default();
-    let mut found = Target {
+    let mut found = Recorded {
+        name: String::new(),
         file: PathBuf::new(),
         edition: "2015".to_owned(),
         arguments: Vec::new(),
@@ -246,6 +296,8 @@ fn target(texts: &[String]) -> Target {
     while let Some(text) = rest.next() {
         if let Some(edition) = text.strip_prefix("--edition=") {
             found.edition = edition.to_owned();
+        } else if text == "--crate-name" {
+            found.name = rest.next().cloned().unwrap_or_default();
         } else if matches!(text.as_str(), "--cfg" | "--extern" | "-L" | "--target") {
             let value = rest.next().cloned().unwrap_or_default();
             if !value.starts_with(MARK) {

@@ -51,8 +51,7 @@ pub fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, CompileError> 
     let output = scratch.path().join("out.mir");
     let mut command = Command::new(&compiler.rustc);
     command
-        .args(["--emit=mir", "-Zmir-include-spans=on", "-Zmir-opt-level=0"])
-        .args(["-Cdebug-assertions=off", "-Ztrim-diagnostic-paths=no"])
+        .args(FLAGS)
         .args(["--edition", &compiler.edition])
         .arg("--crate-name=palisade_input")
         .args(if compiler.test { &["--test"][..] } else { &[] })
@@ -63,6 +62,65 @@ pub fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, CompileError> 
     run(command, compiler)?;
     std::fs::read_to_string(&output).map_err(|e| CompileError::Scratch(e.to_string()))
 }
+
+/// How a crate was compiled for others: what decides what its text means.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Recorded {
+    /// The crate's name.
+    pub name: String,
+    /// Where the compiler was called.
+    pub directory: PathBuf,
+    /// The first file.
+    pub file: PathBuf,
+    /// The edition.
+    pub edition: String,
+    /// `--cfg`, `--extern`, `-L` and their like.
+    pub arguments: Vec<String>,
+    /// What the crate's macros see.
+    pub environment: std::collections::BTreeMap<String, String>,
+}
+
+/// The MIR of a crate that others use, which is kept beside what was written down about it.
+pub fn mir_of_crate(
+    recorded: &Recorded,
+    kept: &Path,
+    compiler: &Compiler,
+) -> Result<String, CompileError> {
+    if let Ok(text) = std::fs::read_to_string(kept) {
+        return Ok(text);
+    }
+    let scratch = tempfile::tempdir().map_err(|e| CompileError::Scratch(e.to_string()))?;
+    let output = scratch.path().join("out.mir");
+    let mut command = Command::new(&compiler.rustc);
+    command
+        .args(FLAGS)
+        .args(["--edition", &recorded.edition])
+        .args(["--crate-type=lib", "--crate-name", &recorded.name])
+        .args(&recorded.arguments)
+        .arg("-o")
+        .arg(&output)
+        .arg(&recorded.file)
+        .current_dir(&recorded.directory)
+        .envs(&recorded.environment);
+    run(command, compiler)?;
+    let text =
+        std::fs::read_to_string(&output).map_err(|e| CompileError::Scratch(e.to_string()))?;
+    // Whoever asks next finds all of it or nothing. Where it cannot be kept, it is made again.
+    let beside = kept.with_extension(format!("{}.part", std::process::id()));
+    if std::fs::write(&beside, &text).is_ok() {
+        let _ = std::fs::rename(&beside, kept);
+    }
+    Ok(text)
+}
+
+/// What makes the compiler write the text that is read here.
+const FLAGS: [&str; 5] = [
+    "--emit=mir",
+    "-Zmir-include-spans=on",
+    "-Zmir-opt-level=0",
+    "-Cdebug-assertions=off",
+    "-Ztrim-diagnostic-paths=no",
+];
 
 /// Compiles a crate that others name, as far as they need it to be compiled themselves.
 pub fn library(

@@ -1,7 +1,9 @@
 //! What MIR does not say: which `impl` stands at a place, the names of generic parameters, the numbers of an enum's variants. It is read
 //! from the source with `syn`.
 
-use crate::mir::{Body, Ty, Unit, parse_type_text};
+use crate::cfg::Cfg;
+use crate::mir::{Body, Names, Ty, Unit, parse_type_text};
+use crate::scope::Scopes;
 use proc_macro2::LineColumn;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
@@ -20,10 +22,25 @@ pub struct Impl {
     pub self_ty: Ty,
     /// The functions in it, as numbers of bodies.
     pub functions: FxHashMap<Rc<str>, usize>,
-    /// Associated types.
-    pub types: FxHashMap<Rc<str>, Ty>,
+    /// Associated types, with their own parameters.
+    pub types: FxHashMap<Rc<str>, (Vec<Rc<str>>, Ty)>,
     /// The module it is in, for types of the same name.
     pub module: String,
+    /// Whether it is known which type its name means.
+    pub exact: bool,
+}
+
+/// A struct's fields.
+#[derive(Clone, Debug)]
+pub struct Struct {
+    /// The parameters.
+    pub generics: Vec<Rc<str>>,
+    /// The types of the fields.
+    pub fields: Vec<Ty>,
+    /// What `repr(align(…))` says.
+    pub align: usize,
+    /// The module it is in, until it is found out what names mean there.
+    module: Option<String>,
 }
 
 /// An enum's variant: its name, its number in values, and its fields' names.
@@ -75,29 +92,149 @@ pub struct Index {
     pub files: Vec<(PathBuf, Rc<str>)>,
     /// The module that each of the files is.
     pub modules: Vec<String>,
+    /// What names mean in each module.
+    pub scopes: Scopes,
+    /// Crates that could not be read, and why.
+    pub unread: FxHashMap<String, String>,
+    /// The parameters of structs, the types of their fields, and what they are aligned to.
+    pub structs: FxHashMap<String, Struct>,
+    /// The usual arguments of types whose names are not found out yet.
+    usual: Vec<(String, Vec<(Rc<str>, Option<Ty>)>)>,
+    /// Other names of types, with their parameters.
+    aliases: FxHashMap<String, (Vec<Rc<str>>, Ty)>,
     impls_at: FxHashMap<(Rc<str>, u32, u32), usize>,
 }
 
 impl Index {
-    /// Adds a crate: the files from its root, and its MIR. `prefix` is what its paths begin with.
-    pub fn add(
+    /// Reads the files of a crate from its root. `home` is its name, `others` are the names that it has for other crates.
+    pub fn read(
         &mut self,
         root: &Path,
         text: &str,
-        unit: Unit,
-        prefix: &str,
+        home: &str,
+        cfg: &Cfg,
+        others: FxHashMap<String, String>,
     ) -> Result<(), Unreadable> {
-        self.add_file(root, text, prefix.trim_end_matches("::"), 0)?;
-        for (alloc, path) in unit.statics {
-            self.statics
-                .insert(Rc::from(format!("{prefix}{alloc}")), path);
+        self.scopes.crates.insert(home.to_owned(), others);
+        let first = self.impls.len();
+        self.add_file(root, text, home, cfg, 0)?;
+        self.find_out(first);
+        Ok(())
+    }
+
+    /// How a crate's text is to be read: what names mean in it. `prefix` is what its paths begin with.
+    pub fn names<'a>(&'a self, prefix: &'a str) -> Names<'a> {
+        Names {
+            prefix,
+            scopes: Some(&self.scopes),
         }
+    }
+
+    /// Whether this is the name of a crate, which stands first in paths.
+    pub fn is_crate(&self, name: &str) -> bool {
+        name == "std" || !name.is_empty() && self.scopes.crates.contains_key(name)
+    }
+
+    /// Adds the MIR of a crate whose files were read.
+    pub fn add(&mut self, unit: Unit) {
+        self.statics.extend(unit.statics);
         self.constants.extend(unit.constants);
         self.twice.extend(unit.twice);
         for body in unit.bodies {
             self.add_body(body);
         }
-        Ok(())
+    }
+
+    /// Finds out what the names in impls mean, from this one on, and in the usual arguments of types.
+    fn find_out(&mut self, first: usize) {
+        for (path, usual) in std::mem::take(&mut self.usual) {
+            let module = path.rsplit_once("::").map_or("", |(front, _)| front);
+            let names: Vec<Rc<str>> = usual.iter().map(|(name, _)| name.clone()).collect();
+            let meant = usual.iter().map(|(name, ty)| {
+                let ty = ty.as_ref();
+                let ty = ty.map(|ty| self.meant(module, ty, &names, &mut true, 0));
+                (name.clone(), ty)
+            });
+            let meant = meant.collect();
+            self.scopes.defaults.insert(path, meant);
+        }
+        let mut structs = std::mem::take(&mut self.structs);
+        for found in structs.values_mut() {
+            if let Some(module) = found.module.take() {
+                let meant = |ty| self.meant(&module, ty, &found.generics, &mut true, 0);
+                found.fields = found.fields.iter().map(meant).collect();
+            }
+        }
+        self.structs = structs;
+        let mut impls = std::mem::take(&mut self.impls);
+        for found in &mut impls[first..] {
+            let module = found.module.clone();
+            let mut exact = true;
+            let ty = self.meant(&module, &found.self_ty, &found.generics, &mut exact, 0);
+            if matches!((&found.self_ty, &ty), (Ty::Adt(name, _), Ty::Adt(..))
+                if !found.generics.contains(name))
+            {
+                found.exact = exact;
+            }
+            found.self_ty = ty;
+            let types = found.types.iter().map(|(name, (own, ty))| {
+                let all: Vec<Rc<str>> = found.generics.iter().chain(own).cloned().collect();
+                let ty = self.meant(&module, ty, &all, &mut true, 0);
+                (name.clone(), (own.clone(), ty))
+            });
+            found.types = types.collect();
+            if let Some(trait_) = &found.trait_ {
+                let trait_ = self.meant(&module, trait_, &found.generics, &mut true, 0);
+                found.trait_ = Some(trait_);
+            }
+        }
+        self.impls = impls;
+    }
+
+    /// A type that is written in a module, with the names of definitions.
+    fn meant(
+        &self,
+        module: &str,
+        ty: &Ty,
+        generics: &[Rc<str>],
+        exact: &mut bool,
+        depth: usize,
+    ) -> Ty {
+        let of = |ty: &Ty| self.meant(module, ty, generics, &mut true, depth);
+        match ty {
+            Ty::Adt(name, args) if args.is_empty() && generics.contains(name) => ty.clone(),
+            Ty::Adt(name, _) if &**name == "Self" || name.starts_with("Self::") => ty.clone(),
+            Ty::Adt(name, args) => {
+                let mut args: Vec<Ty> = args.iter().map(of).collect();
+                let Some(path) = self.scopes.definition(module, name) else {
+                    *exact = false;
+                    return Ty::Adt(name.clone(), args);
+                };
+                match self.aliases.get(&path) {
+                    Some((parameters, target)) if depth < 10 => {
+                        let front = path.rsplit_once("::").map_or("", |(front, _)| front);
+                        let target = self.meant(front, target, parameters, exact, depth + 1);
+                        replaced(&target, parameters, &args)
+                    }
+                    _ => {
+                        self.scopes.complete(&path, &mut args);
+                        Ty::Adt(Rc::from(path), args)
+                    }
+                }
+            }
+            Ty::Tuple(tys) => Ty::Tuple(tys.iter().map(of).collect()),
+            Ty::Array(ty, length) => Ty::Array(Rc::new(of(ty)), length.clone()),
+            Ty::Slice(ty) => Ty::Slice(Rc::new(of(ty))),
+            Ty::Ref(ty) => Ty::Ref(Rc::new(of(ty))),
+            Ty::Ptr(ty) => Ty::Ptr(Rc::new(of(ty))),
+            Ty::Projection(ty, trait_, name, args) => Ty::Projection(
+                Rc::new(of(ty)),
+                Rc::new(of(trait_)),
+                name.clone(),
+                args.iter().map(of).collect(),
+            ),
+            other => other.clone(),
+        }
     }
 
     fn add_body(&mut self, body: Body) {
@@ -148,6 +285,7 @@ impl Index {
         path: &Path,
         text: &str,
         module: &str,
+        cfg: &Cfg,
         depth: usize,
     ) -> Result<(), Unreadable> {
         let unreadable = |message: String| Unreadable {
@@ -168,7 +306,9 @@ impl Index {
             owner: None,
             modules: Vec::new(),
             trouble: Vec::new(),
+            cfg,
         };
+        reader.scope().real = true;
         reader.visit_file(&file);
         if let Some(trouble) = reader.trouble.pop() {
             return Err(unreadable(trouble));
@@ -193,12 +333,31 @@ impl Index {
             };
             for candidate in candidates {
                 if let Ok(text) = std::fs::read_to_string(&candidate) {
-                    self.add_file(&candidate, &text, &name, depth + 1)?;
+                    self.add_file(&candidate, &text, &name, cfg, depth + 1)?;
                     break;
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// A type with other types for its parameters.
+pub fn replaced(ty: &Ty, parameters: &[Rc<str>], with: &[Ty]) -> Ty {
+    let of = |ty: &Ty| replaced(ty, parameters, with);
+    match ty {
+        Ty::Adt(name, args) if args.is_empty() => {
+            let at = parameters.iter().position(|p| p == name);
+            let value = at.and_then(|at| with.get(at));
+            value.unwrap_or(ty).clone()
+        }
+        Ty::Adt(name, args) => Ty::Adt(name.clone(), args.iter().map(of).collect()),
+        Ty::Tuple(tys) => Ty::Tuple(tys.iter().map(of).collect()),
+        Ty::Array(ty, length) => Ty::Array(Rc::new(of(ty)), Rc::new(of(length))),
+        Ty::Slice(ty) => Ty::Slice(Rc::new(of(ty))),
+        Ty::Ref(ty) => Ty::Ref(Rc::new(of(ty))),
+        Ty::Ptr(ty) => Ty::Ptr(Rc::new(of(ty))),
+        other => other.clone(),
     }
 }
 
@@ -244,6 +403,8 @@ struct Reader<'a> {
     modules: Vec<(String, Option<String>)>,
     /// What cannot be read.
     trouble: Vec<String>,
+    /// What is compiled.
+    cfg: &'a Cfg,
 }
 
 fn generics_of(generics: &syn::Generics) -> Vec<Rc<str>> {
@@ -299,7 +460,30 @@ impl Reader<'_> {
 
     fn ty_of(&self, piece: &impl Spanned) -> Ty {
         let text = self.text_of(piece);
-        parse_type_text(&text, "").unwrap_or_else(|_| Ty::Opaque(Rc::from(text)))
+        parse_type_text(&text).unwrap_or_else(|_| Ty::Opaque(Rc::from(text)))
+    }
+
+    /// The usual arguments of a type, where it has some.
+    fn add_usual(&mut self, name: &str, generics: &syn::Generics) {
+        let usual: Vec<(Rc<str>, Option<Ty>)> = generics
+            .params
+            .iter()
+            .filter_map(|param| match param {
+                syn::GenericParam::Type(ty) => {
+                    let usual = ty.default.as_ref().map(|d| self.ty_of(d));
+                    Some((Rc::from(ty.ident.to_string()), usual))
+                }
+                syn::GenericParam::Const(constant) => {
+                    let usual = constant.default.as_ref().and_then(number_of);
+                    Some((Rc::from(constant.ident.to_string()), usual.map(Ty::Const)))
+                }
+                syn::GenericParam::Lifetime(_) => None,
+            })
+            .collect();
+        if usual.iter().any(|(_, usual)| usual.is_some()) {
+            let path = self.path_to(name);
+            self.index.usual.push((path, usual));
+        }
     }
 
     fn add_impl(&mut self, at: LineColumn, found: Impl) {
@@ -325,6 +509,7 @@ impl Reader<'_> {
                     functions: FxHashMap::default(),
                     types: FxHashMap::default(),
                     module: self.module.clone(),
+                    exact: false,
                 };
                 self.add_impl(meta.path.span().start(), found);
                 Ok(())
@@ -335,6 +520,7 @@ impl Reader<'_> {
     fn add_fields(&mut self, path: String, fields: &syn::Fields) {
         let names = fields
             .iter()
+            .filter(|field| self.cfg.has(&field.attrs))
             .enumerate()
             .map(|(at, field)| match &field.ident {
                 Some(ident) => Rc::from(ident.to_string()),
@@ -352,11 +538,241 @@ impl Reader<'_> {
     }
 }
 
+/// What `#[repr(align(N))]` says, 1 where it says nothing.
+fn alignment(attributes: &[syn::Attribute]) -> usize {
+    let mut align = 1;
+    for attribute in attributes.iter().filter(|a| a.path().is_ident("repr")) {
+        let _ = attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("align") {
+                let inside;
+                syn::parenthesized!(inside in meta.input);
+                align = inside.parse::<syn::LitInt>()?.base10_parse()?;
+            } else if meta.input.peek(syn::token::Paren) {
+                let inside;
+                syn::parenthesized!(inside in meta.input);
+                let _: proc_macro2::TokenStream = inside.parse()?;
+            }
+            Ok(())
+        });
+    }
+    align
+}
+
+/// What is inside `{ … }` in a macro's tokens.
+fn groups(tokens: proc_macro2::TokenStream) -> Vec<proc_macro2::TokenStream> {
+    let groups = tokens.into_iter().filter_map(|token| match token {
+        proc_macro2::TokenTree::Group(group)
+            if group.delimiter() == proc_macro2::Delimiter::Brace =>
+        {
+            Some(group.stream())
+        }
+        _ => None,
+    });
+    groups.collect()
+}
+
+/// The attributes of an item.
+fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+    match item {
+        syn::Item::Const(i) => &i.attrs,
+        syn::Item::Enum(i) => &i.attrs,
+        syn::Item::ExternCrate(i) => &i.attrs,
+        syn::Item::Fn(i) => &i.attrs,
+        syn::Item::ForeignMod(i) => &i.attrs,
+        syn::Item::Impl(i) => &i.attrs,
+        syn::Item::Macro(i) => &i.attrs,
+        syn::Item::Mod(i) => &i.attrs,
+        syn::Item::Static(i) => &i.attrs,
+        syn::Item::Struct(i) => &i.attrs,
+        syn::Item::Trait(i) => &i.attrs,
+        syn::Item::TraitAlias(i) => &i.attrs,
+        syn::Item::Type(i) => &i.attrs,
+        syn::Item::Union(i) => &i.attrs,
+        syn::Item::Use(i) => &i.attrs,
+        _ => &[],
+    }
+}
+
+impl Reader<'_> {
+    /// The names of the module or function that is being read.
+    fn scope(&mut self) -> &mut crate::scope::Module {
+        let module = self.index.scopes.modules.entry(self.module.clone());
+        module.or_default()
+    }
+
+    fn add_use(&mut self, way: &mut Vec<String>, tree: &syn::UseTree) {
+        match tree {
+            syn::UseTree::Path(path) => {
+                way.push(path.ident.to_string());
+                self.add_use(way, &path.tree);
+                way.pop();
+            }
+            syn::UseTree::Name(name) => {
+                let name = name.ident.to_string();
+                match (name.as_str(), way.last().cloned()) {
+                    ("self", Some(last)) if last != "::" => self.import(last, way.clone()),
+                    _ => {
+                        way.push(name.clone());
+                        self.import(name, way.clone());
+                        way.pop();
+                    }
+                }
+            }
+            syn::UseTree::Rename(rename) => {
+                let own = rename.ident == "self";
+                if !own {
+                    way.push(rename.ident.to_string());
+                }
+                self.import(rename.rename.to_string(), way.clone());
+                if !own {
+                    way.pop();
+                }
+            }
+            syn::UseTree::Glob(_) => {
+                let way = way.clone();
+                self.scope().globs.push(way);
+            }
+            syn::UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.add_use(way, tree);
+                }
+            }
+        }
+    }
+
+    fn import(&mut self, name: String, way: Vec<String>) {
+        self.scope().uses.push((name, way));
+    }
+
+    /// `if #[cfg(a)] { … } else if #[cfg(b)] { … } else { … }`: what is compiled.
+    fn chosen(&self, tokens: proc_macro2::TokenStream) -> Option<proc_macro2::TokenStream> {
+        use proc_macro2::TokenTree;
+        let mut tokens = tokens.into_iter();
+        let mut holds = true;
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Punct(punct) if punct.as_char() == '#' => {
+                    let Some(TokenTree::Group(group)) = tokens.next() else {
+                        return None;
+                    };
+                    let stream = group.stream();
+                    let attribute: syn::Attribute = syn::parse_quote!(#[#stream]);
+                    holds = self.cfg.has(&[attribute]);
+                }
+                TokenTree::Ident(word) if word == "else" => holds = true,
+                TokenTree::Group(group) if holds => return Some(group.stream()),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Items in a macro's braces are read as if they stood there alone, where they can be.
+    fn read_tokens(&mut self, tokens: proc_macro2::TokenStream, depth: usize) {
+        if depth > 6 {
+            return;
+        }
+        if let Ok(file) = syn::parse2::<syn::File>(tokens.clone())
+            && !file.items.is_empty()
+        {
+            self.visit_file(&file);
+            return;
+        }
+        for inside in groups(tokens) {
+            self.read_tokens(inside, depth + 1);
+        }
+    }
+}
+
 impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        if !self.cfg.has(attributes(item)) {
+            return;
+        }
+        let name = match item {
+            syn::Item::Const(i) => Some(&i.ident),
+            syn::Item::Enum(i) => Some(&i.ident),
+            syn::Item::Fn(i) => Some(&i.sig.ident),
+            syn::Item::Static(i) => Some(&i.ident),
+            syn::Item::Struct(i) => Some(&i.ident),
+            syn::Item::Trait(i) => Some(&i.ident),
+            syn::Item::Type(i) => Some(&i.ident),
+            syn::Item::Union(i) => Some(&i.ident),
+            _ => None,
+        };
+        if let Some(name) = name {
+            self.scope().items.insert(name.to_string());
+        }
+        syn::visit::visit_item(self, item);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        let mut way = Vec::new();
+        // `use ::a::b` begins with a crate.
+        if item.leading_colon.is_some() {
+            way.push("::".to_owned());
+        }
+        self.add_use(&mut way, &item.tree);
+    }
+
+    fn visit_item_extern_crate(&mut self, item: &'ast syn::ItemExternCrate) {
+        if let Some((_, name)) = &item.rename {
+            self.import(name.to_string(), vec![item.ident.to_string()]);
+        }
+    }
+
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        let path = self.path_to(&item.ident.to_string());
+        let target = (generics_of(&item.generics), self.ty_of(&item.ty));
+        self.index.aliases.insert(path, target);
+    }
+
+    fn visit_item_union(&mut self, item: &'ast syn::ItemUnion) {
+        let name = item.ident.to_string();
+        self.add_derives(&item.attrs, &name, &item.generics);
+        self.add_usual(&name, &item.generics);
+        self.add_fields(
+            self.path_to(&name),
+            &syn::Fields::Named(item.fields.clone()),
+        );
+    }
+
+    fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
+        let name = item.mac.path.segments.last().map(|s| s.ident.to_string());
+        let tokens = item.mac.tokens.clone();
+        match name.as_deref() {
+            Some("macro_rules") => {}
+            Some("cfg_if") => {
+                if let Some(tokens) = self.chosen(tokens) {
+                    self.read_tokens(tokens, 0);
+                }
+            }
+            _ => self.read_tokens(tokens, 0),
+        }
+    }
+
+    fn visit_impl_item_macro(&mut self, item: &'ast syn::ImplItemMacro) {
+        use syn::parse::{ParseStream, Parser};
+        let items = |input: ParseStream<'_>| {
+            syn::Attribute::parse_inner(input)?;
+            let mut items = Vec::new();
+            while !input.is_empty() {
+                items.push(input.parse::<syn::ImplItem>()?);
+            }
+            Ok(items)
+        };
+        for item in items.parse2(item.mac.tokens.clone()).unwrap_or_default() {
+            self.visit_impl_item(&item);
+        }
+    }
+
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         let name = item.ident.to_string();
         if item.content.is_some() {
-            self.inside(&name, |r| syn::visit::visit_item_mod(r, item));
+            self.inside(&name, |r| {
+                r.scope().real = true;
+                syn::visit::visit_item_mod(r, item);
+            });
             return;
         }
         let mut given = None;
@@ -378,15 +794,25 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
         let name = item.ident.to_string();
         self.add_derives(&item.attrs, &name, &item.generics);
+        self.add_usual(&name, &item.generics);
+        let fields = item.fields.iter().filter(|f| self.cfg.has(&f.attrs));
+        let found = Struct {
+            generics: generics_of(&item.generics),
+            fields: fields.map(|field| self.ty_of(&field.ty)).collect(),
+            align: alignment(&item.attrs),
+            module: Some(self.module.clone()),
+        };
+        self.index.structs.insert(self.path_to(&name), found);
         self.add_fields(self.path_to(&name), &item.fields);
     }
 
     fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
         let name = item.ident.to_string();
         self.add_derives(&item.attrs, &name, &item.generics);
+        self.add_usual(&name, &item.generics);
         let mut next = 0i128;
         let mut variants = Vec::new();
-        for variant in &item.variants {
+        for variant in item.variants.iter().filter(|v| self.cfg.has(&v.attrs)) {
             if let Some((_, expr)) = &variant.discriminant {
                 match number_of(expr) {
                     Some(number) => next = number,
@@ -416,8 +842,11 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         };
         let mut types = FxHashMap::default();
         for inner in &item.items {
-            if let syn::ImplItem::Type(ty) = inner {
-                types.insert(Rc::from(ty.ident.to_string()), self.ty_of(&ty.ty));
+            if let syn::ImplItem::Type(ty) = inner
+                && self.cfg.has(&ty.attrs)
+            {
+                let target = (generics_of(&ty.generics), self.ty_of(&ty.ty));
+                types.insert(Rc::from(ty.ident.to_string()), target);
             }
         }
         let found = Impl {
@@ -427,6 +856,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             functions: FxHashMap::default(),
             types,
             module: self.module.clone(),
+            exact: false,
         };
         let number = self.index.impls.len();
         let owner = match (&found.trait_, &found.self_ty) {
@@ -442,6 +872,9 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        if !self.cfg.has(&item.attrs) {
+            return;
+        }
         let name = item.sig.ident.to_string();
         let path = self.path_to(&name);
         self.index
@@ -465,6 +898,9 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        if !self.cfg.has(&item.attrs) {
+            return;
+        }
         let name = item.sig.ident.to_string();
         let path = self.path_to(&name);
         self.index

@@ -4,13 +4,16 @@
 //! the root, computing what is known and making an instruction of everything that only a run can know, and [`program`] gives the result
 //! the user's names and places. The standard library is a small crate of models (`models`), executed like the user's code.
 
+mod cfg;
 pub mod client;
 pub mod compile;
+mod crates;
 pub mod index;
 pub mod mir;
 mod models;
 pub mod program;
 pub mod run;
+pub mod scope;
 mod together;
 
 use compile::{CompileError, Compiler};
@@ -127,13 +130,7 @@ fn each_root(
             (path.to_owned(), text.to_owned(), String::new(), mir)
         }
     };
-    let unit = parsed(&mir, &compiler, "").map_err(not)?;
-    let mut index = Index::default();
-    models::add(&mut index, &options.compiler).map_err(not)?;
-    index.add(&root, &root_text, unit, "").map_err(|e| {
-        let message = format!("{}: {}", e.file.display(), e.message);
-        not(vec![Diagnostic::error(Span::default(), message)])
-    })?;
+    let index = indexed(&root, &root_text, &mir, &compiler).map_err(not)?;
     let (whole, names) = whole_source(path, source, &index, &|_| None);
     let roots = roots(&index, options, test, &module).map_err(not)?;
     for (name, body) in roots {
@@ -151,6 +148,27 @@ fn each_root(
         }
     }
     Ok(())
+}
+
+/// Everything that a crate is executed with: the models, the crates that it uses, and itself.
+pub(crate) fn indexed(
+    root: &Path,
+    text: &str,
+    mir: &str,
+    compiler: &Compiler,
+) -> Result<Index, Vec<Diagnostic>> {
+    let mut index = Index::default();
+    models::add(&mut index, compiler)?;
+    let others = crates::add(&mut index, mir, compiler)?;
+    index
+        .read(root, text, "", &cfg::Cfg::of(compiler), others)
+        .map_err(|e| {
+            let message = format!("{}: {}", e.file.display(), e.message);
+            vec![Diagnostic::error(Span::default(), message)]
+        })?;
+    let unit = parsed(mir, compiler, index.names(""))?;
+    index.add(unit);
+    Ok(index)
 }
 
 /// The text with all files that belong to it, and how the compiler calls each. `shown` gives a file another name for people.
@@ -330,9 +348,9 @@ pub(crate) fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, Vec<Dia
 pub(crate) fn parsed(
     text: &str,
     compiler: &Compiler,
-    prefix: &str,
+    names: mir::Names<'_>,
 ) -> Result<mir::Unit, Vec<Diagnostic>> {
-    mir::parse(text, prefix).map_err(|unknown| {
+    mir::parse(text, names).map_err(|unknown| {
         let version = compile::version(compiler).unwrap_or_default();
         error(
             format!("the compiler ({version}) writes something that is not known here: {unknown}"),

@@ -1,14 +1,18 @@
 //! The standard library, as far as threads can see it: a crate in Rust, compiled and executed like the user's.
 
+use crate::cfg::Cfg;
 use crate::compile::Compiler;
 use crate::index::Index;
 use palisade_lang::{Diagnostic, Span};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The models, but for the atomic types.
-const MODELS: [&str; 4] = [
+const MODELS: [&str; 6] = [
     include_str!("models/std.rs"),
+    include_str!("models/memory.rs"),
+    include_str!("models/prim.rs"),
     include_str!("models/collections.rs"),
     include_str!("models/sync.rs"),
     include_str!("models/thread.rs"),
@@ -56,10 +60,18 @@ pub fn text() -> String {
 pub fn add(index: &mut Index, compiler: &Compiler) -> Result<(), Vec<Diagnostic>> {
     let text = text();
     let mir = mir(&text, compiler)?;
-    let unit = crate::parsed(&mir, compiler, "std::")?;
     index
-        .add(Path::new(FILE), &text, unit, "std::")
-        .map_err(|e| broken(format!("{}: {}", e.file.display(), e.message)))
+        .read(
+            Path::new(FILE),
+            &text,
+            "std",
+            &Cfg::default(),
+            FxHashMap::default(),
+        )
+        .map_err(|e| broken(format!("{}: {}", e.file.display(), e.message)))?;
+    let unit = crate::parsed(&mir, compiler, index.names("std::"))?;
+    index.add(unit);
+    Ok(())
 }
 
 /// The MIR of the models, which each compiler is asked for once.

@@ -12,7 +12,6 @@ mod text;
 
 use crate::compile::{self, CompileError, Compiler};
 use crate::index::Index;
-use crate::mir::Unit;
 use crate::program::{self, Places};
 use crate::{Loaded, NotLoaded, Options};
 use api::Api;
@@ -72,8 +71,9 @@ pub fn load(
         diagnostics,
     };
     let mut files = Index::default();
+    let cfg = crate::cfg::Cfg::of(&options.compiler);
     files
-        .add(path, source.text(), Unit::default(), "")
+        .read(path, source.text(), "", &cfg, FxHashMap::default())
         .map_err(|e| {
             let message = format!("{}: {}", e.file.display(), e.message);
             not(vec![Diagnostic::error(Span::default(), message)])
@@ -322,15 +322,8 @@ impl Session<'_> {
         }
         // In a crate without the standard library, the client has brought it along.
         let mir = mir.replace(&format!("{MODULE}::std::"), "std::");
-        let unit = crate::parsed(&mir, &compiler, "").map_err(|e| self.not(e))?;
-        let mut index = Index::default();
-        crate::models::add(&mut index, &self.options.compiler).map_err(|e| self.not(e))?;
-        index
-            .add(self.path, &mirror.root_text, unit, "")
-            .map_err(|e| {
-                let message = format!("{}: {}", e.file.display(), e.message);
-                self.not(vec![Diagnostic::error(Span::default(), message)])
-            })?;
+        let index = crate::indexed(self.path, &mirror.root_text, &mir, &compiler)
+            .map_err(|e| self.not(e))?;
         let (whole, names) = crate::whole_source(self.path, self.source, &index, &|file| {
             (file == mirror.client).then(|| format!("client of {}", self.asked_name()))
         });

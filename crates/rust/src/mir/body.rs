@@ -1,6 +1,6 @@
 //! Bodies, statements and terminators.
 
-use super::cursor::{Cursor, Read, source_span};
+use super::cursor::{Cursor, Names, Read, source_span};
 use super::{
     Block, Body, BodyKind, Callee, Constant, FnPath, IntTy, Local, Operand, Place, Projection,
     Rvalue, SourceSpan, Statement, Terminator, Ty, Unit, Unknown,
@@ -8,8 +8,8 @@ use super::{
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Reads the MIR of a crate. `prefix` is put before its own paths (`std::` for the models).
-pub fn parse(text: &str, prefix: &str) -> Result<Unit, Unknown> {
+/// Reads the MIR of a crate.
+pub fn parse(text: &str, names: Names<'_>) -> Result<Unit, Unknown> {
     let mut unit = Unit::default();
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
     let mut lines = text.lines().enumerate().peekable();
@@ -28,8 +28,9 @@ pub fn parse(text: &str, prefix: &str) -> Result<Unit, Unknown> {
             let name = line.split(' ').next().unwrap_or("");
             if let Some((_, rest)) = line.split_once("(static: ") {
                 let path = rest.split([',', ')']).next().unwrap_or("");
-                let path = Cursor::new("", number, prefix).absolute(path);
-                unit.statics.push((Rc::from(name), Rc::from(path)));
+                let path = Cursor::new("", number, names).absolute(path);
+                let name = Rc::from(format!("{}{name}", names.prefix));
+                unit.statics.push((name, Rc::from(path)));
             }
             let mut bytes = Vec::new();
             if line.ends_with('{') {
@@ -43,15 +44,29 @@ pub fn parse(text: &str, prefix: &str) -> Result<Unit, Unknown> {
             unit.bytes.push((Rc::from(name), bytes));
             continue;
         }
-        let mut header = Cursor::new(line, number, prefix);
-        let mut body = read_header(&mut header)?;
+        let mut header = Cursor::new(line, number, names);
+        let mut body = match read_header(&mut header) {
+            Ok(body) => body,
+            Err(unknown) if line.ends_with('{') => {
+                // Nobody can call what has no name; it matters only where something else is missing.
+                unit.unknown.get_or_insert(unknown);
+                skip_body(&mut lines);
+                for_constants = false;
+                continue;
+            }
+            Err(unknown) => return Err(unknown),
+        };
         if !line.ends_with('{') {
             header.expect("const ")?;
             let value = header.constant()?;
             unit.constants.push((body.path, value));
             continue;
         }
-        read_body(&mut lines, prefix, &mut body)?;
+        if let Err(unknown) = read_body(&mut lines, names, &mut body) {
+            // It matters only if it is called.
+            body.unknown = Some(unknown);
+            skip_body(&mut lines);
+        }
         if body.path == "main" && is_harness(&body) {
             continue;
         }
@@ -79,6 +94,11 @@ pub fn parse(text: &str, prefix: &str) -> Result<Unit, Unknown> {
         for_constants = false;
     }
     Ok(unit)
+}
+
+/// Goes on behind a body.
+fn skip_body<'a>(lines: &mut impl Iterator<Item = (usize, &'a str)>) {
+    let _ = lines.find(|(_, line)| *line == "}");
 }
 
 /// The `main` that the compiler makes for tests; a test may be called `main`, too.
@@ -109,6 +129,7 @@ fn read_header(cursor: &mut Cursor<'_>) -> Read<Body> {
         }],
         blocks: Vec::new(),
         captures: Vec::new(),
+        unknown: None,
     };
     if cursor.eat("fn ") {
         let path = cursor.path()?;
@@ -152,7 +173,7 @@ fn read_header(cursor: &mut Cursor<'_>) -> Read<Body> {
 
 fn read_body<'a>(
     lines: &mut impl Iterator<Item = (usize, &'a str)>,
-    prefix: &str,
+    names: Names<'_>,
     body: &mut Body,
 ) -> Read<()> {
     let mut block: Option<usize> = None;
@@ -165,7 +186,7 @@ fn read_body<'a>(
         if code.is_empty() || code.starts_with("//") || code.starts_with("scope ") {
             continue;
         }
-        let mut cursor = Cursor::new(code, at + 1, prefix);
+        let mut cursor = Cursor::new(code, at + 1, names);
         if code == "}" {
             block = None;
         } else if let Some(current) = block {
@@ -210,7 +231,7 @@ fn read_debug(cursor: &mut Cursor<'_>, body: &mut Body) {
     let Some((name, what)) = cursor.rest.split_once(" => ") else {
         return;
     };
-    let mut value = Cursor::new(what, cursor.line, cursor.prefix);
+    let mut value = Cursor::new(what, cursor.line, cursor.names);
     let Ok(place) = value.place() else { return };
     let name: Rc<str> = Rc::from(name);
     if place.projection.is_empty() {
@@ -400,7 +421,7 @@ impl Cursor<'_> {
             if self.eat("_") {
                 let line = self.line;
                 let word = self.word();
-                if let Ok(Ty::Int(int)) = Cursor::new(word, line, "").ty() {
+                if let Ok(Ty::Int(int)) = Cursor::new(word, line, Names::NONE).ty() {
                     return Ok(Constant::Int(int.wrap(value), int));
                 }
             }
@@ -419,6 +440,7 @@ impl Cursor<'_> {
             let inside = self.until_closing('{', '}')?;
             if inside.starts_with("alloc") && !inside.contains('+') {
                 let name = inside.split(':').next().unwrap_or(inside);
+                let name = format!("{}{name}", self.names.prefix);
                 return Ok(Constant::Alloc(Rc::from(name)));
             }
             return Ok(Constant::Other(Rc::from(inside)));
@@ -475,17 +497,31 @@ impl Cursor<'_> {
         if path.qualified.is_some() {
             return;
         }
-        let Some((first, _)) = path.segments.first() else {
-            return;
-        };
-        let whole = self.absolute(&format!("{first}::x"));
-        let names: Vec<&str> = whole.split("::").collect();
-        let front = &names[..names.len() - 2 + 1];
-        let last = front.len() - 1;
-        path.segments[0].0 = Rc::from(front[last]);
-        for name in front[..last].iter().rev() {
-            path.segments.insert(0, (Rc::from(*name), Vec::new()));
+        let words: Vec<&str> = path.segments.iter().map(|(name, _)| &**name).collect();
+        let (count, front) = self.front(&words);
+        let mut segments: Vec<(Rc<str>, Vec<Ty>)> = Vec::new();
+        if !front.is_empty() {
+            let words = crate::index::split_path(&front);
+            segments.extend(words.iter().map(|word| (Rc::from(*word), Vec::new())));
         }
+        let replaced = path.segments[..count].iter();
+        let args: Vec<Ty> = replaced.flat_map(|(_, args)| args.clone()).collect();
+        if let Some((_, last)) = segments.last_mut() {
+            *last = args;
+        }
+        segments.extend(path.segments[count..].iter().cloned());
+        // A type in a path has all its arguments.
+        if let Some(scopes) = self.names.scopes {
+            let mut whole = String::new();
+            for (name, args) in &mut segments {
+                if !whole.is_empty() {
+                    whole.push_str("::");
+                }
+                whole.push_str(name);
+                scopes.complete(&whole, args);
+            }
+        }
+        path.segments = segments;
     }
 
     /// A text in quotes, still escaped.
@@ -614,7 +650,7 @@ impl Cursor<'_> {
                 let (length, rest) = self.rest.split_at(end);
                 self.rest = rest;
                 let length =
-                    Cursor::new(length.trim_start_matches("const "), self.line, self.prefix)
+                    Cursor::new(length.trim_start_matches("const "), self.line, self.names)
                         .length()?;
                 self.expect("]")?;
                 return Ok(Rvalue::Repeat(first, length));
@@ -661,7 +697,7 @@ impl Cursor<'_> {
                 let end = self.rest.rfind(')').unwrap_or(self.rest.len());
                 let (text, rest) = self.rest.split_at(end);
                 self.rest = rest;
-                let ty = Cursor::new(text, self.line, self.prefix).ty();
+                let ty = Cursor::new(text, self.line, self.names).ty();
                 self.expect(")")?;
                 let ty = ty.unwrap_or(Ty::Never);
                 return Ok(Rvalue::Nullary(Rc::from(word), ty));
@@ -748,6 +784,33 @@ impl Cursor<'_> {
         Ok(None)
     }
 
+    /// Assembler that is known to be a full fence of x86, and does nothing else that threads see.
+    fn asm_fence(&mut self) -> Option<Terminator> {
+        let rest = self.rest.strip_prefix("asm!(\"")?;
+        let (text, rest) = rest.split_once('"')?;
+        let operands = rest
+            .split_once(", options(")
+            .map_or(rest, |(front, _)| front);
+        let given = operands.matches(" _").count();
+        let operand = match (text, given) {
+            ("mfence", 0) => None,
+            (text, 1) if text.starts_with("lock ") => {
+                let at = operands
+                    .find("move _")
+                    .or_else(|| operands.find("copy _"))?;
+                Some(
+                    Cursor::new(&operands[at..], self.line, self.names)
+                        .operand()
+                        .ok()?,
+                )
+            }
+            _ => return None,
+        };
+        let (_, next) = rest.rsplit_once("-> [return: ")?;
+        let next = Cursor::new(next, self.line, self.names).block().ok()?;
+        Some(Terminator::Asm(operand, next))
+    }
+
     fn terminator(&mut self) -> Read<Terminator> {
         if self.eat("goto -> ")
             || self.eat("falseEdge -> [real: ")
@@ -806,6 +869,9 @@ impl Cursor<'_> {
                 Some(next) => Ok(Terminator::Assert(operand, expected, message, next)),
                 None => self.fail("where it goes on"),
             };
+        }
+        if let Some(fence) = self.asm_fence() {
+            return Ok(fence);
         }
         if self.peek("asm!(") || self.peek("tailcall ") || !self.rest.contains(" = ") {
             return Ok(Terminator::Unsupported(Rc::from(self.rest)));

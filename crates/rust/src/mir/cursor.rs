@@ -1,7 +1,30 @@
 //! A place in a line of text, and what can be asked there.
 
 use super::{SourceSpan, Unknown};
+use crate::scope::Scopes;
 use std::rc::Rc;
+
+/// How the crate's own things are called, and what names of others mean.
+#[derive(Clone, Copy)]
+pub struct Names<'a> {
+    /// Put before paths that are not absolute: the name by which others call the crate, with `::`, or nothing.
+    pub prefix: &'a str,
+    /// The modules of all crates, where they are known.
+    pub scopes: Option<&'a Scopes>,
+}
+
+impl Names<'_> {
+    /// Names that stand alone.
+    pub const NONE: Names<'static> = Names {
+        prefix: "",
+        scopes: None,
+    };
+
+    /// The crate's name.
+    pub fn home(&self) -> &str {
+        self.prefix.trim_end_matches("::")
+    }
+}
 
 /// Where the parser stands.
 pub(super) struct Cursor<'a> {
@@ -9,15 +32,15 @@ pub(super) struct Cursor<'a> {
     pub rest: &'a str,
     /// The line's number, for messages.
     pub line: usize,
-    /// Put before paths that are not absolute: the name by which others call the crate, with `::`, or nothing.
-    pub prefix: &'a str,
+    /// What names mean.
+    pub names: Names<'a>,
 }
 
 pub(super) type Read<T> = Result<T, Unknown>;
 
 impl<'a> Cursor<'a> {
-    pub fn new(rest: &'a str, line: usize, prefix: &'a str) -> Self {
-        Cursor { rest, line, prefix }
+    pub fn new(rest: &'a str, line: usize, names: Names<'a>) -> Self {
+        Cursor { rest, line, names }
     }
 
     pub fn fail<T>(&self, expected: &str) -> Read<T> {

@@ -7,6 +7,7 @@ mod cursor;
 mod types;
 
 pub use body::parse;
+pub use cursor::Names;
 pub(crate) use cursor::source_span;
 pub use types::parse_type_text;
 
@@ -44,8 +45,8 @@ pub enum Ty {
     FnPtr,
     /// `dyn Trait`, by the traits' text.
     Dyn(Rc<str>),
-    /// `<T as Trait>::Name`
-    Projection(Rc<Ty>, Rc<Ty>, Rc<str>),
+    /// `<T as Trait>::Name`, and the arguments of the name where it has some.
+    Projection(Rc<Ty>, Rc<Ty>, Rc<str>, Vec<Ty>),
     /// A value as a generic argument.
     Const(i128),
     /// Something that is only compared: its text.
@@ -144,6 +145,8 @@ pub struct Body {
     pub blocks: Vec<Block>,
     /// Names of captured variables: `debug x => (*(_1.0: &T))` gives field 0 of the closure the name `x`.
     pub captures: Vec<(usize, Rc<str>)>,
+    /// What of it could not be read: it cannot be executed.
+    pub unknown: Option<Unknown>,
 }
 
 /// What a [`Body`] is.
@@ -298,6 +301,8 @@ pub enum Terminator {
     Assert(Operand, bool, Rc<str>, usize),
     /// Calls a function; `None`: it does not return.
     Call(Place, Callee, Vec<Operand>, Option<usize>),
+    /// Assembler that is a fence: `mfence`, or an instruction with `lock` on what the operand points to.
+    Asm(Option<Operand>, usize),
     /// What is not supported, by its text.
     Unsupported(Rc<str>),
 }
@@ -322,6 +327,8 @@ pub struct Unit {
     pub bytes: Vec<(Rc<str>, Vec<u8>)>,
     /// Paths that several bodies have: functions of one name in different blocks of one function.
     pub twice: Vec<String>,
+    /// What could not be read of a function's first line.
+    pub unknown: Option<Unknown>,
     /// Constants that are printed as one value: `const A::{constant#0}: usize = const 4_usize;`.
     pub constants: Vec<(String, Constant)>,
 }
@@ -380,7 +387,7 @@ impl fmt::Display for Ty {
             Ty::FnDef(path) => f.write_str(&path.plain()),
             Ty::FnPtr => f.write_str("fn"),
             Ty::Dyn(text) => write!(f, "dyn {text}"),
-            Ty::Projection(ty, trait_, name) => write!(f, "<{ty} as {trait_}>::{name}"),
+            Ty::Projection(ty, trait_, name, _) => write!(f, "<{ty} as {trait_}>::{name}"),
             Ty::Const(value) => write!(f, "{value}"),
             Ty::Opaque(text) => f.write_str(text),
         }

@@ -1,12 +1,13 @@
 //! Types and paths.
 
-use super::cursor::{Cursor, Read};
+use super::cursor::{Cursor, Names, Read};
 use super::{FnPath, IntTy, Ty, Unknown};
+use crate::scope::same_crate;
 use std::rc::Rc;
 
 /// The type that a text writes, such as the self type of an `impl`.
-pub fn parse_type_text(text: &str, prefix: &str) -> Result<Ty, Unknown> {
-    let mut cursor = Cursor::new(text.trim(), 0, prefix);
+pub fn parse_type_text(text: &str) -> Result<Ty, Unknown> {
+    let mut cursor = Cursor::new(text.trim(), 0, Names::NONE);
     let ty = cursor.ty()?;
     cursor.spaces();
     if cursor.rest.is_empty() {
@@ -33,18 +34,6 @@ fn primitive(word: &str) -> Option<Ty> {
         "i128" => int(128, true),
         "f16" | "f32" | "f64" | "f128" => Some(Ty::Float),
         "str" => Some(Ty::Str),
-        _ => None,
-    }
-}
-
-/// The names by which one crate is known to others, made one.
-fn same_crate(first: &str) -> Option<&'static str> {
-    match first {
-        "std" | "core" | "alloc" | "loom" | "shuttle" => Some("std"),
-        // A module of the models: its functions have names that the standard library could have.
-        "atomic_wait" => Some("std::atomic_wait"),
-        "crossbeam_utils" => Some("std::crossbeam_utils"),
-        "libc" => Some("std::libc"),
         _ => None,
     }
 }
@@ -139,7 +128,7 @@ impl<'a> Cursor<'a> {
             }
             if self.eat(" {") {
                 let inside = self.until_closing('{', '}')?;
-                let path = Cursor::new(inside, self.line, self.prefix).path()?;
+                let path = Cursor::new(inside, self.line, self.names).path()?;
                 return Ok(Ty::FnDef(Rc::new(path)));
             }
             return Ok(Ty::FnPtr);
@@ -147,8 +136,8 @@ impl<'a> Cursor<'a> {
         if self.peek("<") {
             let path = self.path()?;
             return Ok(match (path.qualified.clone(), path.segments.as_slice()) {
-                (Some((ty, Some(trait_))), [(name, _)]) => {
-                    Ty::Projection(Rc::new(ty), Rc::new(trait_), name.clone())
+                (Some((ty, Some(trait_))), [(name, args)]) => {
+                    Ty::Projection(Rc::new(ty), Rc::new(trait_), name.clone(), args.clone())
                 }
                 _ => Ty::Opaque(Rc::from(path.plain())),
             });
@@ -156,7 +145,7 @@ impl<'a> Cursor<'a> {
         let path = self.path()?;
         if let [(word, args)] = path.segments.as_slice()
             && args.is_empty()
-            && let Some(ty) = primitive(word.strip_prefix(self.prefix).unwrap_or(word))
+            && let Some(ty) = primitive(word.strip_prefix(self.names.prefix).unwrap_or(word))
         {
             return Ok(ty);
         }
@@ -164,30 +153,68 @@ impl<'a> Cursor<'a> {
             return self.fail("a type");
         }
         let args = path.segments.iter().flat_map(|(_, args)| args.clone());
-        let args = args.collect();
+        let mut args: Vec<Ty> = args.collect();
         let mut name = path.plain();
-        // A single word may be a parameter: only words that are longer paths, or have arguments, get the crate's name here.
-        // The index of definitions gives it to the others.
-        if path.segments.len() > 1 || !matches!(args, ref a if Vec::is_empty(a)) {
+        // A single word may be a parameter: it gets the crate's name only where the crate has such a type.
+        if path.segments.len() > 1 || !args.is_empty() || self.is_own(&name) {
             name = self.absolute(&name);
+        }
+        if let Some(scopes) = self.names.scopes {
+            scopes.complete(&name, &mut args);
         }
         Ok(Ty::Adt(Rc::from(name), args))
     }
 
+    /// Whether a word names something at the crate's root.
+    fn is_own(&self, word: &str) -> bool {
+        let root = self
+            .names
+            .scopes
+            .and_then(|s| s.modules.get(self.names.home()));
+        !self.names.prefix.is_empty() && root.is_some_and(|root| root.items.contains(word))
+    }
+
     /// A path as every crate writes it.
     pub fn absolute(&self, path: &str) -> String {
-        let (first, rest) = match path.split_once("::") {
-            Some((first, rest)) => (first, Some(rest)),
-            None => (path, None),
+        let words: Vec<&str> = crate::index::split_path(path);
+        let (count, front) = self.front(&words);
+        let mut whole = front;
+        for word in &words[count..] {
+            if !whole.is_empty() {
+                whole.push_str("::");
+            }
+            whole.push_str(word);
+        }
+        whole
+    }
+
+    /// What stands for the first words of a path, and for how many.
+    pub fn front(&self, words: &[&str]) -> (usize, String) {
+        let first = words.first().copied().unwrap_or("");
+        // A crate may have a module with the name of another crate, but for the standard library's.
+        let home = self.names.home();
+        let own = |scopes: &crate::scope::Scopes| {
+            let root = match home.is_empty() {
+                true => first.to_owned(),
+                false => format!("{home}::{first}"),
+            };
+            scopes.modules.get(&root).is_some_and(|module| module.real)
         };
-        match (same_crate(first), rest) {
+        let same = match first {
+            "std" | "core" => same_crate(first),
+            _ if words.len() > 1 && self.names.scopes.is_some_and(own) => None,
+            _ => same_crate(first),
+        };
+        match same {
             // Newer compilers name the errors of `mpsc` after the module that they share.
-            (Some(name), Some(rest)) => match rest.strip_prefix("sync::mpmc::") {
-                Some(shared) => format!("{name}::sync::mpsc::{shared}"),
-                None => format!("{name}::{rest}"),
-            },
-            _ if path.starts_with(self.prefix) => path.to_owned(),
-            _ => format!("{}{path}", self.prefix),
+            Some(name) if words.get(1..3) == Some(&["sync", "mpmc"]) && words.len() > 3 => {
+                (3, format!("{name}::sync::mpsc"))
+            }
+            Some(name) if words.len() > 1 => (1, name.to_owned()),
+            _ => {
+                let known = self.names.scopes.and_then(|s| s.printed(home, words));
+                known.unwrap_or_else(|| (0, home.to_owned()))
+            }
         }
     }
 
@@ -275,7 +302,7 @@ impl<'a> Cursor<'a> {
         };
         // `<impl u32>::MAX` is a path with an impl in it, `<impl Fn() as Fn<()>>::call` is qualified.
         let of_impl = self.rest.strip_prefix("<impl ").is_some_and(|rest| {
-            let mut bounds = Cursor::new(rest, self.line, self.prefix);
+            let mut bounds = Cursor::new(rest, self.line, self.names);
             bounds.bounds();
             !bounds.rest.starts_with(" as ")
         });

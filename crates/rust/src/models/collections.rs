@@ -119,6 +119,10 @@ pub mod iter {
         type IntoIter;
         fn into_iter(self) -> Self::IntoIter;
     }
+    impl<'a, I: Iterator> Iterator for &'a mut I {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> { <I as Iterator>::next(*self) }
+    }
     impl<I: Iterator> IntoIterator for I {
         type Item = I::Item;
         type IntoIter = I;
@@ -288,6 +292,7 @@ pub mod iter {
         fn next(&mut self) -> Option<T> {
             if crate::palisade::binary("Lt", self.start, self.end) {
                 let item = self.start;
+                self.end = crate::palisade::few(item, self.end);
                 let one: usize = 1;
                 self.start = crate::palisade::binary("Add", item, one);
                 Option::Some(item)
@@ -468,6 +473,8 @@ pub mod vec {
             v.grow(capacity);
             v
         }
+        pub unsafe fn set_len(&mut self, length: usize) { self.length = length; }
+        pub unsafe fn from_raw_parts(p: *mut T, length: usize, capacity: usize) -> Self { Vec { p, length } }
         /// What threads share is read once in each function: reading it again is another access, and could be another value as far as a translation knows.
         fn grow(&mut self, capacity: usize) { let (p, length) = (self.p, self.length); self.p = grown(p, length, capacity); }
         pub fn push(&mut self, value: T) {

@@ -25,6 +25,8 @@ pub mod palisade {
     pub fn wait_not_equal<T>(p: *const T, value: T) { loop {} }
     pub fn fence(order: Ordering) { loop {} }
     pub fn choose() -> bool { loop {} }
+    /// `end`, told apart where `begin` is known: a loop from one to the other comes to an end.
+    pub fn few<T>(begin: T, end: T) -> T { loop {} }
     pub fn assume(condition: bool) { loop {} }
     pub fn fail() -> ! { loop {} }
     /// A limit of the models is met: its name.
@@ -43,10 +45,15 @@ pub mod palisade {
     pub fn write<T>(p: *mut T, value: T) { loop {} }
     pub fn len<T>(s: &[T]) -> usize { loop {} }
     pub fn slice<T, S>(p: *const T, length: usize) -> S { loop {} }
-    pub fn offset<T>(p: *const T, by: usize) -> *mut T { loop {} }
+    pub fn offset<T, N>(p: *const T, by: N) -> *mut T { loop {} }
     pub fn offset_back<T>(p: *const T, by: usize) -> *mut T { loop {} }
     pub fn uninit<T>() -> T { loop {} }
     pub fn zeroed<T>() -> T { loop {} }
+    pub fn size_of<T: ?Sized>() -> usize { loop {} }
+    pub fn needs_drop<T: ?Sized>() -> bool { loop {} }
+    /// A pointer to an array is one to its first element.
+    pub fn cast<T: ?Sized, U>(p: *const T) -> *mut U { loop {} }
+    pub fn align_of<T: ?Sized>() -> usize { loop {} }
     pub fn transmute<T, U>(value: T) -> U { loop {} }
     pub fn same<T, U>(value: T) -> U { loop {} }
     pub fn binary<T, U, R>(op: &'static str, left: T, right: U) -> R { loop {} }
@@ -80,6 +87,12 @@ pub mod convert {
 }
 
 pub mod ops {
+    /// What references do of these traits; other types say it themselves.
+    pub trait Deref { type Target: ?Sized; fn deref(&self) -> &Self::Target; }
+    pub trait DerefMut: Deref { fn deref_mut(&mut self) -> &mut Self::Target; }
+    impl<'a, T: ?Sized> Deref for &'a T { type Target = T; fn deref(&self) -> &T { *self } }
+    impl<'a, T: ?Sized> Deref for &'a mut T { type Target = T; fn deref(&self) -> &T { *self } }
+    impl<'a, T: ?Sized> DerefMut for &'a mut T { fn deref_mut(&mut self) -> &mut T { *self } }
     pub struct Range<T> { pub start: T, pub end: T }
     pub struct RangeFrom<T> { pub start: T }
     pub struct RangeInclusive<T> { pub start: T, pub end: T, pub exhausted: bool }
@@ -324,6 +337,7 @@ pub mod mem {
     impl<T> MaybeUninit<T> {
         pub fn new(value: T) -> Self { MaybeUninit { value } }
         pub fn uninit() -> Self { MaybeUninit { value: palisade::uninit() } }
+        pub fn zeroed() -> Self { MaybeUninit { value: palisade::zeroed() } }
         pub fn write(&mut self, value: T) -> &mut T { palisade::write(&raw mut self.value, value); &mut self.value }
         pub fn as_ptr(&self) -> *const T { &raw const self.value }
         pub fn as_mut_ptr(&mut self) -> *mut T { &raw mut self.value }
@@ -352,7 +366,11 @@ pub mod mem {
     pub fn forget<T>(value: T) { let _kept = ManuallyDrop::new(value); }
     pub unsafe fn transmute<T, U>(value: T) -> U { palisade::transmute(value) }
     pub unsafe fn zeroed<T>() -> T { palisade::zeroed() }
-    pub fn needs_drop<T>() -> bool { true }
+    pub fn needs_drop<T: ?Sized>() -> bool { palisade::needs_drop::<T>() }
+    pub fn size_of<T>() -> usize { palisade::size_of::<T>() }
+    pub fn align_of<T>() -> usize { palisade::align_of::<T>() }
+    pub fn size_of_val<T: ?Sized>(value: &T) -> usize { palisade::size_of::<T>() }
+    pub fn align_of_val<T: ?Sized>(value: &T) -> usize { palisade::align_of::<T>() }
     pub unsafe fn transmute_copy<T, U>(value: &T) -> U { palisade::transmute(palisade::read(value as *const T)) }
 }
 
@@ -382,7 +400,10 @@ pub mod ptr {
         pub unsafe fn replace(self, value: T) -> T { let old = palisade::read(self.pointer); palisade::write(self.pointer as *mut T, value); old }
         pub fn from_ref(value: &T) -> Self { NonNull { pointer: value } }
         pub fn from_mut(value: &mut T) -> Self { NonNull { pointer: value } }
-        pub fn cast<U>(self) -> NonNull<U> { NonNull { pointer: self.pointer as *const U } }
+        pub fn cast<U>(self) -> NonNull<U> { NonNull { pointer: palisade::cast(self.pointer) } }
+        pub unsafe fn sub(self, by: usize) -> Self { NonNull { pointer: palisade::offset_back(self.pointer, by) } }
+        pub unsafe fn byte_add(self, by: usize) -> Self { NonNull { pointer: crate::prim::ptr_byte_add(self.pointer, by) } }
+        pub fn addr(self) -> usize { palisade::same(self.pointer) }
         pub unsafe fn read(self) -> T { palisade::read(self.pointer) }
         pub unsafe fn write(self, value: T) { palisade::write(self.pointer as *mut T, value) }
     }
@@ -407,6 +428,23 @@ pub mod ptr {
     pub fn eq<T: ?Sized>(a: *const T, b: *const T) -> bool { palisade::binary("Eq", a, b) }
     pub fn addr_eq<T: ?Sized, U: ?Sized>(a: *const T, b: *const U) -> bool { palisade::binary("Eq", a, b) }
     pub fn from_ref<T: ?Sized>(p: &T) -> *const T { p }
+    pub unsafe fn write_bytes<T>(p: *mut T, byte: u8, count: usize) {
+        if byte != 0 { palisade::bound("bytes that are not zero are written as they are") }
+        let mut at = 0;
+        while at < count {
+            palisade::write(palisade::offset(p, at), palisade::zeroed::<T>());
+            at += 1;
+        }
+    }
+    /// All is read before anything is written: the places may overlap.
+    pub unsafe fn copy<T>(from: *const T, to: *mut T, count: usize) {
+        let mut items = crate::vec::Vec::new();
+        let mut at = 0;
+        while at < count { items.push(palisade::read(palisade::offset(from, at))); at += 1; }
+        at = 0;
+        while at < count { palisade::write(palisade::offset(to, at), palisade::read(&raw const items[at])); at += 1; }
+        unsafe { items.set_len(0) }
+    }
     pub unsafe fn swap<T>(a: *mut T, b: *mut T) {
         let x = palisade::read(a);
         let y = palisade::read(b);
@@ -428,306 +466,6 @@ pub mod ptr {
     pub fn with_exposed_provenance_mut<T>(address: usize) -> *mut T { palisade::same(address) }
     pub fn with_exposed_provenance<T>(address: usize) -> *const T { palisade::same(address) }
     pub fn from_mut<T: ?Sized>(p: &mut T) -> *mut T { p }
-}
-
-/// Methods of primitive types: `ptr_add` is `<*mut T>::add`.
-pub mod prim {
-    use crate::palisade;
-    use crate::option::Option;
-    pub fn ptr_is_null<T>(p: *const T) -> bool { palisade::binary("Eq", p, 0usize) }
-    pub fn ptr_add<T>(p: *const T, by: usize) -> *mut T { palisade::offset(p, by) }
-    pub fn ptr_sub<T>(p: *const T, by: usize) -> *mut T { palisade::offset_back(p, by) }
-    pub fn ptr_offset<T>(p: *const T, by: isize) -> *mut T { palisade::offset(p, by as usize) }
-    pub fn ptr_wrapping_add<T>(p: *const T, by: usize) -> *mut T { palisade::offset(p, by) }
-    pub fn ptr_cast<T, U>(p: *const T) -> *mut U { palisade::same(p) }
-    pub fn ptr_cast_mut<T>(p: *const T) -> *mut T { palisade::same(p) }
-    pub fn ptr_cast_const<T>(p: *const T) -> *const T { p }
-    pub fn ptr_read<T>(p: *const T) -> T { palisade::read(p) }
-    pub fn ptr_write<T>(p: *mut T, value: T) { palisade::write(p, value) }
-    pub fn ptr_read_volatile<T>(p: *const T) -> T { palisade::read(p) }
-    pub fn ptr_write_volatile<T>(p: *mut T, value: T) { palisade::write(p, value) }
-    pub fn ptr_replace<T>(p: *mut T, value: T) -> T { let old = palisade::read(p); palisade::write(p, value); old }
-    pub fn ptr_drop_in_place<T>(p: *mut T) { palisade::drop(p) }
-    pub fn ptr_addr<T>(p: *const T) -> usize { palisade::same(p) }
-    pub fn ptr_expose_provenance<T>(p: *const T) -> usize { palisade::same(p) }
-    pub fn ptr_map_addr<T, F: FnOnce(usize) -> usize>(p: *const T, f: F) -> *mut T { palisade::same(f(palisade::same(p))) }
-    pub fn ptr_as_ref<'a, T>(p: *const T) -> Option<&'a T> { if ptr_is_null(p) { Option::None } else { Option::Some(palisade::same(p)) } }
-    pub fn ptr_as_mut<'a, T>(p: *mut T) -> Option<&'a mut T> { if ptr_is_null(p) { Option::None } else { Option::Some(palisade::same(p)) } }
-
-    pub fn int_wrapping_add<T>(a: T, b: T) -> T { palisade::binary("Add", a, b) }
-    pub fn int_wrapping_sub<T>(a: T, b: T) -> T { palisade::binary("Sub", a, b) }
-    pub fn int_wrapping_mul<T>(a: T, b: T) -> T { palisade::binary("Mul", a, b) }
-    pub fn int_unchecked_add<T>(a: T, b: T) -> T { palisade::binary("Add", a, b) }
-    pub fn int_unchecked_sub<T>(a: T, b: T) -> T { palisade::binary("Sub", a, b) }
-    pub fn int_overflowing_add<T>(a: T, b: T) -> (T, bool) { palisade::binary("AddWithOverflow", a, b) }
-    pub fn int_overflowing_sub<T>(a: T, b: T) -> (T, bool) { palisade::binary("SubWithOverflow", a, b) }
-    pub fn int_checked_add<T>(a: T, b: T) -> Option<T> {
-        let (value, over): (T, bool) = palisade::binary("AddWithOverflow", a, b);
-        if over { Option::None } else { Option::Some(value) }
-    }
-    pub fn int_checked_sub<T>(a: T, b: T) -> Option<T> {
-        let (value, over): (T, bool) = palisade::binary("SubWithOverflow", a, b);
-        if over { Option::None } else { Option::Some(value) }
-    }
-    pub fn int_saturating_sub<T: Copy>(a: T, b: T) -> T {
-        if palisade::binary("Lt", a, b) { palisade::binary("Sub", a, a) } else { palisade::binary("Sub", a, b) }
-    }
-    pub fn int_is_power_of_two<T: Copy>(a: T) -> bool {
-        let less: T = palisade::binary("Sub", a, 1usize);
-        let low: T = palisade::binary("BitAnd", a, less);
-        palisade::binary::<T, usize, bool>("Ne", a, 0usize) && palisade::binary::<T, usize, bool>("Eq", low, 0usize)
-    }
-    pub fn int_overflowing_mul<T>(a: T, b: T) -> (T, bool) { palisade::binary("MulWithOverflow", a, b) }
-    pub fn int_checked_mul<T>(a: T, b: T) -> Option<T> {
-        let (value, over): (T, bool) = palisade::binary("MulWithOverflow", a, b);
-        if over { Option::None } else { Option::Some(value) }
-    }
-    pub fn int_checked_div<T: Copy>(a: T, b: T) -> Option<T> { if palisade::binary("Eq", b, 0usize) { Option::None } else { Option::Some(palisade::binary("Div", a, b)) } }
-    pub fn int_checked_rem<T: Copy>(a: T, b: T) -> Option<T> { if palisade::binary("Eq", b, 0usize) { Option::None } else { Option::Some(palisade::binary("Rem", a, b)) } }
-    pub fn int_rem_euclid<T: Copy>(a: T, b: T) -> T { palisade::binary("Rem", a, b) }
-    pub fn int_div_ceil<T: Copy>(a: T, b: T) -> T {
-        let less: T = palisade::binary("Sub", b, 1usize);
-        let sum: T = palisade::binary("Add", a, less);
-        palisade::binary("Div", sum, b)
-    }
-    pub fn int_is_multiple_of<T: Copy>(a: T, b: T) -> bool { let rest: T = palisade::binary("Rem", a, b); palisade::binary("Eq", rest, 0usize) }
-    pub fn int_pow<T: Copy>(a: T, n: u32) -> T {
-        let mut result: T = palisade::same(palisade::binary::<T, T, T>("Sub", a, a));
-        result = palisade::binary("Add", result, 1usize);
-        let mut k = 0;
-        while k < n {
-            result = palisade::binary("Mul", result, a);
-            k += 1;
-        }
-        result
-    }
-    pub fn int_wrapping_neg<T: Copy>(a: T) -> T { let zero: T = palisade::binary("Sub", a, a); palisade::binary("Sub", zero, a) }
-    pub fn int_wrapping_shl<T>(a: T, by: u32) -> T { palisade::binary("Shl", a, by) }
-    pub fn int_wrapping_shr<T>(a: T, by: u32) -> T { palisade::binary("Shr", a, by) }
-    pub fn int_saturating_add<T: Copy>(a: T, b: T) -> T {
-        let (value, over): (T, bool) = palisade::binary("AddWithOverflow", a, b);
-        if over { let zero: T = palisade::binary("Sub", a, a); palisade::binary("Sub", zero, 1usize) } else { value }
-    }
-    pub fn int_trailing_zeros<T: Copy>(a: T) -> u32 {
-        let mut n = 0;
-        let mut rest = a;
-        while n < palisade::bits(a) {
-            let low: T = palisade::binary("BitAnd", rest, 1usize);
-            if palisade::binary("Ne", low, 0usize) { return n }
-            rest = palisade::binary("Shr", rest, 1usize);
-            n += 1;
-        }
-        n
-    }
-    pub fn int_count_ones<T: Copy>(a: T) -> u32 {
-        let mut n = 0;
-        let mut k = 0;
-        let mut rest = a;
-        while k < palisade::bits(a) {
-            let low: T = palisade::binary("BitAnd", rest, 1usize);
-            if palisade::binary("Ne", low, 0usize) { n += 1; }
-            rest = palisade::binary("Shr", rest, 1usize);
-            k += 1;
-        }
-        n
-    }
-    pub fn int_leading_zeros<T: Copy>(a: T) -> u32 {
-        let mut n = palisade::bits(a);
-        let mut rest = a;
-        while palisade::binary("Ne", rest, 0usize) {
-            rest = palisade::binary("Shr", rest, 1usize);
-            n -= 1;
-        }
-        n
-    }
-    pub fn int_next_power_of_two<T: Copy>(a: T) -> T {
-        let zero: T = palisade::binary("Sub", a, a);
-        let mut power: T = palisade::binary("Add", zero, 1usize);
-        while palisade::binary("Lt", power, a) { power = palisade::binary("Add", power, power); }
-        power
-    }
-    pub fn int_abs<T: Copy>(a: T) -> T { let zero: T = palisade::binary("Sub", a, a); if palisade::binary("Lt", a, zero) { palisade::binary("Sub", zero, a) } else { a } }
-    pub fn int_min<T: Copy>(a: T, b: T) -> T { if palisade::binary("Lt", b, a) { b } else { a } }
-    pub fn int_max<T: Copy>(a: T, b: T) -> T { if palisade::binary("Lt", a, b) { b } else { a } }
-    pub fn int_abs_diff<T: Copy>(a: T, b: T) -> T { if palisade::binary("Lt", a, b) { palisade::binary("Sub", b, a) } else { palisade::binary("Sub", a, b) } }
-    pub fn bool_then<T, U, F: FnOnce() -> U>(condition: bool, f: F) -> Option<U> { if condition { Option::Some(f()) } else { Option::None } }
-    pub fn bool_then_some<T, U>(condition: bool, value: U) -> Option<U> { if condition { Option::Some(value) } else { Option::None } }
-
-    pub fn slice_len<T>(s: &[T]) -> usize { palisade::len(s) }
-    pub fn slice_is_empty<T>(s: &[T]) -> bool { palisade::len(s) == 0 }
-    pub fn slice_get<T, U>(s: &[T], at: usize) -> Option<&T> { if at < palisade::len(s) { Option::Some(&s[at]) } else { Option::None } }
-    pub fn slice_get_mut<T, U>(s: &mut [T], at: usize) -> Option<&mut T> { if at < palisade::len(s) { Option::Some(&mut s[at]) } else { Option::None } }
-    pub fn slice_get_unchecked<T, U>(s: &[T], at: usize) -> &T { &s[at] }
-    pub fn slice_get_unchecked_mut<T, U>(s: &mut [T], at: usize) -> &mut T { &mut s[at] }
-    pub fn slice_contains<T: PartialEq>(s: &[T], x: &T) -> bool {
-        let mut at = 0;
-        while at < palisade::len(s) {
-            if s[at] == *x { return true }
-            at += 1;
-        }
-        false
-    }
-    pub fn slice_first<T>(s: &[T]) -> Option<&T> { if palisade::len(s) > 0 { Option::Some(&s[0]) } else { Option::None } }
-    pub fn slice_last<T>(s: &[T]) -> Option<&T> { let n = palisade::len(s); if n > 0 { Option::Some(&s[n - 1]) } else { Option::None } }
-    pub fn slice_swap<T>(s: &mut [T], a: usize, b: usize) {
-        let x = palisade::read(&raw const s[a]);
-        let y = palisade::read(&raw const s[b]);
-        palisade::write(&raw mut s[a], y);
-        palisade::write(&raw mut s[b], x);
-    }
-    pub fn slice_fill<T: Clone>(s: &mut [T], value: T) {
-        let mut at = 0;
-        while at < palisade::len(s) {
-            s[at] = value.clone();
-            at += 1;
-        }
-    }
-    pub fn slice_copy_from_slice<T: Copy>(s: &mut [T], other: &[T]) {
-        let mut at = 0;
-        while at < palisade::len(s) {
-            s[at] = other[at];
-            at += 1;
-        }
-    }
-    pub fn slice_to_vec<T: Clone>(s: &[T]) -> crate::vec::Vec<T> {
-        let mut v = crate::vec::Vec::new();
-        let mut at = 0;
-        while at < palisade::len(s) {
-            v.push(s[at].clone());
-            at += 1;
-        }
-        v
-    }
-    pub fn slice_into_vec<T>(b: crate::boxed::Box<[T]>) -> crate::vec::Vec<T> {
-        let mut v = crate::vec::Vec::new();
-        let p = crate::boxed::Box::into_raw(b);
-        let s: &[T] = palisade::same(p);
-        let mut at = 0;
-        while at < palisade::len(s) {
-            v.push(palisade::read(&raw const s[at]));
-            at += 1;
-        }
-        palisade::free(p);
-        v
-    }
-    fn slice_order<T: PartialOrd>(s: &mut [T]) {
-        let mut end = palisade::len(s);
-        while end > 1 {
-            let mut at = 1;
-            while at < end {
-                if s[at] < s[at - 1] { slice_swap(s, at, at - 1); }
-                at += 1;
-            }
-            end -= 1;
-        }
-    }
-    pub fn slice_sort<T: PartialOrd>(s: &mut [T]) { slice_order(s) }
-    pub fn slice_sort_unstable<T: PartialOrd>(s: &mut [T]) { slice_order(s) }
-    pub fn slice_reverse<T>(s: &mut [T]) {
-        let n = palisade::len(s);
-        let mut at = 0;
-        while at + at + 1 < n {
-            slice_swap(s, at, n - 1 - at);
-            at += 1;
-        }
-    }
-    pub fn slice_split_at<T>(s: &[T], middle: usize) -> (&[T], &[T]) {
-        let n = palisade::len(s);
-        if middle > n { palisade::fail() }
-        let p: *const T = &raw const s[0];
-        (palisade::slice(p, middle), palisade::slice(palisade::offset(p, middle), n - middle))
-    }
-    pub fn slice_windows<T>(s: &[T], size: usize) -> crate::slice::Windows<'_, T> { if size == 0 { palisade::fail() } crate::slice::Windows { slice: s, at: 0, size } }
-    pub fn slice_chunks<T>(s: &[T], size: usize) -> crate::slice::Chunks<'_, T> { crate::slice::Chunks { slice: s, at: 0, size } }
-    pub fn array_map<T, const N: usize, F: FnMut(T) -> U, U>(a: [T; N], mut f: F) -> [U; N] {
-        let kept = crate::mem::ManuallyDrop::new(a);
-        let from: *const T = crate::mem::first_of(&kept);
-        crate::array::from_fn(|at| f(palisade::read(palisade::offset(from, at))))
-    }
-    pub fn array_each_ref<T>(s: &[T]) -> &[T] { s }
-    pub fn slice_iter<T>(s: &[T]) -> crate::slice::Iter<'_, T> { crate::slice::Iter { slice: s, at: 0, end: palisade::len(s) } }
-    pub fn slice_iter_mut<T>(s: &mut [T]) -> crate::slice::IterMut<'_, T> { let end = palisade::len(s); crate::slice::IterMut { slice: s, at: 0, end } }
-    pub fn slice_as_ptr<T>(s: &[T]) -> *const T { &raw const s[0] }
-    pub fn slice_as_mut_ptr<T>(s: &mut [T]) -> *mut T { &raw mut s[0] }
-    pub fn array_as_slice<T>(s: &[T]) -> &[T] { s }
-}
-
-pub mod cell {
-    use crate::palisade;
-    pub struct UnsafeCell<T: ?Sized> { value: T }
-    impl<T> UnsafeCell<T> {
-        pub const fn new(value: T) -> Self { UnsafeCell { value } }
-        pub fn into_inner(self) -> T { self.value }
-        /// loom's: an access while the pointer is used.
-        pub fn with<R, F: FnOnce(*const T) -> R>(&self, f: F) -> R { f(&raw const self.value) }
-        pub fn with_mut<R, F: FnOnce(*mut T) -> R>(&self, f: F) -> R { f(&raw const self.value as *mut T) }
-    }
-    impl<T: ?Sized> UnsafeCell<T> {
-        pub const fn get(&self) -> *mut T { &raw const self.value as *mut T }
-        pub fn get_mut(&mut self) -> &mut T { &mut self.value }
-        pub const fn raw_get(this: *const Self) -> *mut T { unsafe { &raw const (*this).value as *mut T } }
-    }
-    /// loom's guards of a cell.
-    pub struct ConstPtr<T: ?Sized> { p: *const T }
-    impl<T: ?Sized> ConstPtr<T> {
-        pub unsafe fn deref(&self) -> &T { &*self.p }
-        pub fn with<R, F: FnOnce(*const T) -> R>(&self, f: F) -> R { f(self.p) }
-    }
-    pub struct MutPtr<T: ?Sized> { p: *mut T }
-    impl<T: ?Sized> MutPtr<T> {
-        pub unsafe fn deref(&self) -> &mut T { &mut *self.p }
-        pub fn with<R, F: FnOnce(*mut T) -> R>(&self, f: F) -> R { f(self.p) }
-    }
-    impl<T: Default> Default for UnsafeCell<T> {
-        fn default() -> Self { UnsafeCell::new(<T as Default>::default()) }
-    }
-    pub struct Cell<T> { value: T }
-    impl<T> Cell<T> {
-        pub const fn new(value: T) -> Self { Cell { value } }
-        pub fn get(&self) -> T { palisade::read(&raw const self.value) }
-        pub fn set(&self, value: T) { palisade::write(&raw const self.value as *mut T, value) }
-        pub fn replace(&self, value: T) -> T { let old = palisade::read(&raw const self.value); self.set(value); old }
-        pub fn take(&self) -> T where T: Default { self.replace(<T as Default>::default()) }
-        pub fn as_ptr(&self) -> *mut T { &raw const self.value as *mut T }
-        pub fn into_inner(self) -> T { self.value }
-        pub fn get_mut(&mut self) -> &mut T { &mut self.value }
-        pub fn update<F: FnOnce(T) -> T>(&self, f: F) { self.set(f(self.get())) }
-        pub fn swap(&self, other: &Cell<T>) { let mine = self.get(); self.set(other.replace(mine)); }
-    }
-    impl<T: Default> Default for Cell<T> { fn default() -> Self { Cell::new(<T as Default>::default()) } }
-    pub struct RefCell<T: ?Sized> { state: usize, value: T }
-    pub struct Ref<'a, T: ?Sized> { cell: &'a RefCell<T> }
-    pub struct RefMut<'a, T: ?Sized> { cell: &'a RefCell<T> }
-    impl<T> RefCell<T> {
-        pub const fn new(value: T) -> Self { RefCell { state: 0, value } }
-        pub fn into_inner(self) -> T { self.value }
-        pub fn replace(&self, value: T) -> T { let mut place = self.borrow_mut(); crate::mem::replace(&mut *place, value) }
-        pub fn take(&self) -> T where T: Default { self.replace(<T as Default>::default()) }
-        pub fn get_mut(&mut self) -> &mut T { &mut self.value }
-    }
-    impl<T: ?Sized> RefCell<T> {
-        pub fn borrow(&self) -> Ref<'_, T> {
-            let n = palisade::read(&raw const self.state);
-            if n == 1000 { palisade::fail() }
-            palisade::write(&raw const self.state as *mut usize, n + 1);
-            Ref { cell: self }
-        }
-        pub fn borrow_mut(&self) -> RefMut<'_, T> {
-            if palisade::read(&raw const self.state) != 0 { palisade::fail() }
-            palisade::write(&raw const self.state as *mut usize, 1000);
-            RefMut { cell: self }
-        }
-    }
-    impl<'a, T: ?Sized> std::ops::Deref for Ref<'a, T> { type Target = T; fn deref(&self) -> &T { &self.cell.value } }
-    impl<'a, T: ?Sized> std::ops::Deref for RefMut<'a, T> { type Target = T; fn deref(&self) -> &T { &self.cell.value } }
-    impl<'a, T: ?Sized> std::ops::DerefMut for RefMut<'a, T> { fn deref_mut(&mut self) -> &mut T { palisade::same(&raw const self.cell.value) } }
-    impl<'a, T: ?Sized> Drop for Ref<'a, T> {
-        fn drop(&mut self) { let n = palisade::read(&raw const self.cell.state); palisade::write(&raw const self.cell.state as *mut usize, n - 1); }
-    }
-    impl<'a, T: ?Sized> Drop for RefMut<'a, T> {
-        fn drop(&mut self) { palisade::write(&raw const self.cell.state as *mut usize, 0); }
-    }
-    impl<T: Default> Default for RefCell<T> { fn default() -> Self { RefCell::new(<T as Default>::default()) } }
 }
 
 pub mod process {
@@ -777,75 +515,4 @@ pub mod hint {
     pub fn black_box<T>(x: T) -> T { x }
     pub fn must_use<T>(x: T) -> T { x }
     pub unsafe fn unreachable_unchecked() -> ! { crate::palisade::fail() }
-}
-
-pub mod boxed {
-    use crate::palisade;
-    use crate::ptr::{NonNull, Unique};
-    pub struct Global;
-    /// The machine drops what a box holds, and frees it.
-    pub struct Box<T: ?Sized> { pointer: Unique<T>, alloc: Global }
-    impl<T> Box<T> {
-        pub fn new(value: T) -> Self {
-            let p = palisade::allocate::<T>();
-            palisade::write(p, value);
-            unsafe { Box::from_raw(p) }
-        }
-        pub fn into_inner(b: Box<T>) -> T {
-            let p = Box::into_raw(b);
-            let value = palisade::read(p);
-            palisade::free(p);
-            value
-        }
-    }
-    impl<T> Box<T> {
-        pub fn new_uninit() -> Box<crate::mem::MaybeUninit<T>> {
-            let p = palisade::allocate::<crate::mem::MaybeUninit<T>>();
-            unsafe { Box::from_raw(p) }
-        }
-        pub fn pin(value: T) -> Box<T> { Box::new(value) }
-    }
-    impl<T> Box<crate::mem::MaybeUninit<T>> {
-        pub unsafe fn assume_init(self) -> Box<T> { Box::from_raw(Box::into_raw(self) as *mut T) }
-    }
-    pub fn box_assume_init_into_vec_unsafe<T, const N: usize>(b: Box<crate::mem::MaybeUninit<[T; N]>>) -> crate::vec::Vec<T> {
-        let p = Box::into_raw(b);
-        let from: *const T = palisade::offset(crate::mem::inside(p) as *const T, 0);
-        let mut v = crate::vec::Vec::with_capacity(N);
-        let mut at = 0;
-        while at < N {
-            v.push(palisade::read(palisade::offset(from, at)));
-            at += 1;
-        }
-        palisade::free(p);
-        v
-    }
-    impl<T: ?Sized> Box<T> {
-        pub unsafe fn from_raw(p: *mut T) -> Self { Box { pointer: Unique::of(p), alloc: Global } }
-        pub unsafe fn from_non_null(p: NonNull<T>) -> Self { Box::from_raw(p.as_ptr()) }
-        pub fn into_raw(b: Box<T>) -> *mut T { b.pointer.pointer() }
-        pub fn into_non_null(b: Box<T>) -> NonNull<T> { unsafe { NonNull::new_unchecked(b.pointer.pointer()) } }
-        pub fn leak<'a>(b: Box<T>) -> &'a mut T { palisade::same(b.pointer.pointer()) }
-        pub fn as_ptr(b: &Box<T>) -> *const T { b.pointer.pointer() }
-        pub fn as_mut_ptr(b: &mut Box<T>) -> *mut T { b.pointer.pointer() }
-    }
-    impl<T: Clone> Clone for Box<T> {
-        fn clone(&self) -> Self { let inner: &T = palisade::same(self.pointer.pointer()); Box::new(inner.clone()) }
-    }
-    impl<T: PartialEq> PartialEq for Box<T> {
-        fn eq(&self, other: &Self) -> bool { let (a, b): (&T, &T) = (palisade::same(self.pointer.pointer()), palisade::same(other.pointer.pointer())); a == b }
-        fn ne(&self, other: &Self) -> bool { !(self == other) }
-    }
-    impl<T: Default> Default for Box<T> { fn default() -> Self { Box::new(<T as Default>::default()) } }
-    impl<T: ?Sized> std::ops::Deref for Box<T> { type Target = T; fn deref(&self) -> &T { palisade::same(self.pointer.pointer()) } }
-    impl<T: ?Sized> std::ops::DerefMut for Box<T> { fn deref_mut(&mut self) -> &mut T { palisade::same(self.pointer.pointer()) } }
-    impl<T: ?Sized> AsRef<T> for Box<T> { fn as_ref(&self) -> &T { palisade::same(self.pointer.pointer()) } }
-    impl<T: ?Sized> AsMut<T> for Box<T> { fn as_mut(&mut self) -> &mut T { palisade::same(self.pointer.pointer()) } }
-}
-
-pub mod alloc {
-    pub struct Layout { size: usize }
-    impl Layout {
-        pub fn new<T>() -> Layout { Layout { size: 8 } }
-    }
 }

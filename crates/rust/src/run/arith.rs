@@ -317,6 +317,11 @@ pub fn with_pointer(
                 ..(**p).clone()
             })))
         }
+        // How far two addresses of one value are apart.
+        ("Sub", Val::Ptr(p), Val::Ptr(q)) if p.loc == q.loc => Some(Val::Int(
+            i128::from(p.tag) - i128::from(q.tag),
+            IntTy::ISIZE,
+        )),
         ("BitAnd", Val::Ptr(p), Val::Int(bits, ty)) => {
             if (0..=7).contains(bits) {
                 return Some(Val::Int(i128::from(p.tag) & bits, *ty));

@@ -16,6 +16,10 @@ use std::rc::Rc;
 const MAX_ROUNDS: usize = 200;
 /// Control points of one thread.
 const MAX_POINTS: usize = 20_000;
+/// Where a thread has more than this, another way is tried first.
+const FEW_POINTS: usize = 4_000;
+/// How that limit is called.
+const LONG: &str = "a thread with more than";
 /// Statements between two instructions.
 const MAX_SILENT: usize = 400_000;
 /// From this many on, it is asked whether a state was there before.
@@ -91,7 +95,34 @@ pub struct Trouble {
 
 /// Executes a program from this body.
 pub fn execute(index: &Index, root: usize) -> Result<Execution<'_>, Trouble> {
+    let first = execute_with(index, root, false, FEW_POINTS)?;
+    if !first.is_long() {
+        return Ok(first);
+    }
+    // Where a loop counts up to a number that only a run knows, it comes to an end if such numbers are told apart.
+    match execute_with(index, root, true, MAX_POINTS) {
+        Ok(second) if !second.is_long() => Ok(second),
+        _ => execute_with(index, root, false, MAX_POINTS),
+    }
+}
+
+impl Execution<'_> {
+    /// Whether a thread has too many control points.
+    fn is_long(&self) -> bool {
+        let mut bounds = self.automata.iter().flat_map(|a| &a.bounds);
+        bounds.any(|(_, message, _)| message.starts_with(LONG))
+    }
+}
+
+fn execute_with(
+    index: &Index,
+    root: usize,
+    tells_apart: bool,
+    max_points: usize,
+) -> Result<Execution<'_>, Trouble> {
     let mut machine = Machine::new(index);
+    machine.tells_apart = tells_apart;
+    machine.max_points = max_points;
     machine.know.threads.push(None);
     for _ in 0..MAX_ROUNDS {
         machine.know.grew = false;
@@ -309,18 +340,25 @@ fn build(
         let spans = Rc::new(machine.spans(&state));
         let need = match need {
             Need::Refuse(_) | Need::Bound(_) | Need::Fail(_) => need,
-            _ if builder.automaton.points > MAX_POINTS => Need::Bound(format!(
-                "a thread with more than {MAX_POINTS} control points: a loop that does not come back to where it was, or many numbers that it tells apart"
+            _ if builder.automaton.points > machine.max_points => Need::Bound(format!(
+                "{LONG} {MAX_POINTS} control points: a loop that does not come back to where it was, or many numbers that it tells apart"
             )),
             _ => need,
         };
-        if let Need::Refuse(refusal) = need {
-            machine.trouble.get_or_insert(Trouble {
-                refusal,
-                spans: spans.to_vec(),
-            });
-            continue;
-        }
+        let need = match need {
+            // What is not supported matters only if a run gets there; before threads run, every run does.
+            Need::Refuse(refusal) if !machine.initial => {
+                Need::Bound(format!("this is not supported: {}", refusal.message))
+            }
+            Need::Refuse(refusal) => {
+                machine.trouble.get_or_insert(Trouble {
+                    refusal,
+                    spans: spans.to_vec(),
+                });
+                continue;
+            }
+            need => need,
+        };
         if expand(machine, &mut builder, point, &state, need, &spans).is_err() {
             return Ok(None);
         }

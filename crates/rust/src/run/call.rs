@@ -79,9 +79,16 @@ impl Machine<'_> {
         if found.generics.contains(name) {
             return true;
         }
-        let model = found.module == "std" || found.module.starts_with("std::");
-        let root = if model { "std" } else { "" };
-        if model && !path.starts_with("std::") {
+        if found.exact {
+            return name == path;
+        }
+        let first = found.module.split("::").next().unwrap_or("");
+        let root = if self.index.is_crate(first) {
+            first
+        } else {
+            ""
+        };
+        if root == "std" && !path.starts_with("std::") {
             return false;
         }
         let join = |front: &str, name: &str| match front.is_empty() {
@@ -122,7 +129,7 @@ impl Machine<'_> {
     }
 
     /// An associated type.
-    pub fn associated(&self, ty: &Ty, trait_: &Ty, name: &str) -> Option<Ty> {
+    pub fn associated(&self, ty: &Ty, trait_: &Ty, name: &str, args: &[Ty]) -> Option<Ty> {
         for found in &self.index.impls {
             let Some(of) = &found.trait_ else { continue };
             if head(of) != head(trait_) || !found.types.contains_key(name) {
@@ -130,7 +137,9 @@ impl Machine<'_> {
             }
             let mut bound = Substitution::new();
             if self.is_for(found, ty) && unify(&found.self_ty, ty, &found.generics, &mut bound) {
-                let target = found.types.get(name)?;
+                let (own, target) = found.types.get(name)?;
+                bound.extend(own.iter().cloned().zip(args.iter().cloned()));
+                bound.push((Rc::from("Self"), ty.clone()));
                 return Some(self.substitute(target, &Rc::new(bound)));
             }
         }
@@ -189,7 +198,17 @@ impl Machine<'_> {
             let Some(trait_) = trait_ else {
                 return self.inherent(ty, name, args);
             };
-            return self.of_trait(ty, trait_, name, args, state, arguments);
+            let found = self.of_trait(ty, trait_, name, args, state, arguments);
+            // Numbers are ordered as their own functions do it.
+            return match (ty, head(trait_)) {
+                (Ty::Int(_), "Ord") if found.is_none() => {
+                    let key = format!("std::prim::int_{name}");
+                    let number = *self.index.by_path.get(&key)?;
+                    let names = self.index.generics.get(&key).cloned().unwrap_or_default();
+                    Some((number, names.into_iter().zip([ty.clone()]).collect()))
+                }
+                _ => found,
+            };
         }
         let plain = path.plain();
         if let Some(&number) = self.index.by_path.get(&plain) {
@@ -528,8 +547,13 @@ impl Machine<'_> {
             Some((ty, Some(trait_))) => format!("<{ty} as {trait_}>::{}", path.name()),
             _ => plain,
         };
+        let of_crate = shown.trim_start_matches('<').split("::").next();
+        let why = match of_crate.and_then(|name| self.index.unread.get(name)) {
+            Some(why) => format!("is in a crate that could not be read: {why}"),
+            None => "has no model".to_owned(),
+        };
         Err(Need::Refuse(Refusal {
-            message: format!("the function {shown} has no model"),
+            message: format!("the function {shown} {why}"),
             help: Some("leave it out of what is checked, for example with #[cfg(not(palisade))], or write what it does here".to_owned()),
         }))
     }

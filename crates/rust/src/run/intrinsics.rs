@@ -13,6 +13,8 @@ use std::rc::Rc;
 
 /// No allocation site makes more shared objects in one thread than this.
 const MAX_ALLOCATIONS: u32 = 16;
+/// A range whose end only a run knows has no more numbers than this.
+const MAX_ROUNDS: i128 = 16;
 /// No program has more threads than this.
 const MAX_THREADS: usize = 12;
 
@@ -35,6 +37,9 @@ impl Machine<'_> {
     fn target(&mut self, state: &State, value: Option<&Val>) -> Run<Loc> {
         let value = value.cloned().unwrap_or(Val::Uninit);
         match self.to_pointer(state, value)? {
+            Val::Ptr(pointer) if pointer.tag != 0 => {
+                refuse("a pointer with bits in its address is followed")
+            }
             Val::Ptr(pointer) => Ok(pointer.loc.clone()),
             Val::Int(0, _) => Err(Need::Fail("a null pointer is followed".to_owned())),
             _ => Err(Need::Fail(
@@ -268,10 +273,7 @@ impl Machine<'_> {
                 Val::unit()
             }
             "len" => match argument(0) {
-                Val::Ptr(pointer) => match pointer.length {
-                    Some(length) => Val::usize(length as usize),
-                    None => return refuse("the length of something that is no slice"),
-                },
+                Val::Ptr(pointer) => Val::usize(self.slice_length(state, &pointer)? as usize),
                 _ => return refuse("the length of something that is no slice"),
             },
             "slice" => {
@@ -289,19 +291,46 @@ impl Machine<'_> {
                     other => other,
                 }
             }
-            "offset" => {
+            "offset" | "offset_back" => {
                 let pointer = self.to_pointer(state, argument(0))?;
-                self.offset(state, &pointer, &argument(1), false)?
-            }
-            "offset_back" => {
-                let pointer = self.to_pointer(state, argument(0))?;
-                self.offset(state, &pointer, &argument(1), true)?
+                let of = path.segments.last().and_then(|(_, args)| args.first());
+                let of = of.cloned().unwrap_or(Ty::Never);
+                self.offset_of(state, &pointer, &argument(1), name == "offset_back", &of)?
             }
             "uninit" => Val::Uninit,
-            "zeroed" => match result {
-                Ty::Int(int) => Val::Int(0, *int),
-                _ => return refuse(format!("zeroed memory as {result}")),
+            "zeroed" => self.zeroed(result, 0)?,
+            "few" => match (argument(0).known(), argument(1)) {
+                (Some(begin), end @ Val::Sym(..)) => {
+                    let numbers = (1..=MAX_ROUNDS).map(|n| arith::stored(begin + n));
+                    let numbers: Vec<i64> = numbers.collect();
+                    let limit = format!(
+                        "a loop of more than {MAX_ROUNDS} rounds, whose number only a run knows"
+                    );
+                    self.one_of_or(state, &end, &numbers, &limit)?
+                }
+                (_, end) => end,
             },
+            "needs_drop" => {
+                let of = path.segments.last().and_then(|(_, args)| args.first());
+                Val::bool(self.type_needs_drop(of.unwrap_or(&Ty::Never), 0))
+            }
+            "cast" => {
+                let args = path.segments.last().map(|(_, args)| args.as_slice());
+                match (argument(0), args) {
+                    (Val::Ptr(pointer), Some([from, to])) => {
+                        let way = self.way_into(from, to).unwrap_or_default();
+                        let mut pointer = (*pointer).clone();
+                        pointer.loc.path.extend(way);
+                        Val::Ptr(Rc::new(pointer))
+                    }
+                    (value, _) => value,
+                }
+            }
+            "size_of" | "align_of" => {
+                let of = path.segments.last().and_then(|(_, args)| args.first());
+                let (size, align) = self.size_and_align(of.unwrap_or(&Ty::Never), 0);
+                Val::usize(if name == "size_of" { size } else { align })
+            }
             "transmute" => self.transmute(state, argument(0), result)?,
             "same" => argument(0),
             "binary" => {

@@ -50,6 +50,10 @@ pub struct Machine<'a> {
     pub evaluated: FxHashMap<(u32, Rc<Substitution>), Val>,
     /// What is live at the beginning of each block, by body.
     pub live: FxHashMap<u32, Rc<Vec<Vec<bool>>>>,
+    /// Whether numbers that only a run knows are told apart where they are compared.
+    pub tells_apart: bool,
+    /// No thread has more control points than this.
+    pub max_points: usize,
     /// Whether a test library's model is executed, in which every thread has to end.
     pub whole: bool,
     /// What is not supported of what was met in this round.
@@ -81,6 +85,8 @@ impl<'a> Machine<'a> {
             evaluated: FxHashMap::default(),
             live: FxHashMap::default(),
             trouble: None,
+            tells_apart: false,
+            max_points: usize::MAX,
             whole: false,
             ignored: FxHashSet::default(),
         }
@@ -288,6 +294,22 @@ impl<'a> Machine<'a> {
                 }
                 Ok(())
             }
+            Terminator::Asm(operand, next) => {
+                // It may have changed what it was given, which no other thread sees.
+                if let Some(operand) = operand {
+                    let pointer = self.operand(state, operand, &mut Vec::new())?;
+                    match self.to_pointer(state, pointer)? {
+                        Val::Ptr(pointer) if !self.know.is_shared(pointer.loc.object) => {
+                            self.write(state, &pointer.loc.clone(), Val::Uninit)?;
+                        }
+                        _ => return refuse("assembler that changes memory that threads share"),
+                    }
+                }
+                if !self.initial {
+                    self.ask(state, Need::Fence(palisade_lang::Order::SeqCst))?;
+                }
+                self.goto(state, *next)
+            }
             Terminator::Call(place, callee, arguments, next) => {
                 self.call(state, place, callee, arguments, *next, span)
             }
@@ -421,6 +443,12 @@ impl<'a> Machine<'a> {
             return Err(Need::Bound(format!("calls deeper than {MAX_DEPTH}")));
         }
         let body = self.index.bodies[number].clone();
+        if let Some(unknown) = &body.unknown {
+            return refuse(format!(
+                "{}, which the compiler writes in a way that is not known here: {unknown}",
+                body.path
+            ));
+        }
         if body.arguments != arguments.len() {
             return refuse(format!(
                 "{} takes {} arguments, and gets {}",

@@ -5,6 +5,7 @@ pub mod build;
 mod call;
 mod intrinsics;
 pub mod knowledge;
+mod layout;
 mod live;
 pub mod machine;
 pub mod memory;

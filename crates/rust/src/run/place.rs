@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::need::{Need, Run, refuse};
 use super::state::State;
 use super::value::{Loc, Pointer, Step, Val};
-use crate::mir::{Place, Projection, Substitution, Ty};
+use crate::mir::{IntTy, Place, Projection, Substitution, Ty};
 use std::rc::Rc;
 
 /// A place that was found.
@@ -55,11 +55,14 @@ impl Machine<'_> {
             Ty::Ptr(ty) => Ty::Ptr(one(ty)),
             Ty::Closure(place, env) if env.is_empty() => Ty::Closure(place.clone(), with.clone()),
             Ty::FnDef(path) => Ty::FnDef(Rc::new(self.substitute_path(path, with))),
-            Ty::Projection(ty, trait_, name) => {
+            Ty::Projection(ty, trait_, name, args) => {
                 let ty = self.substitute(ty, with);
                 let trait_ = self.substitute(trait_, with);
-                self.associated(&ty, &trait_, name)
-                    .unwrap_or_else(|| Ty::Projection(Rc::new(ty), Rc::new(trait_), name.clone()))
+                let args: Vec<Ty> = all(args);
+                self.associated(&ty, &trait_, name, &args)
+                    .unwrap_or_else(|| {
+                        Ty::Projection(Rc::new(ty), Rc::new(trait_), name.clone(), args)
+                    })
             }
             _ => ty.clone(),
         }
@@ -138,6 +141,9 @@ impl Machine<'_> {
                         _ => Ty::Never,
                     };
                     match self.to_pointer(state, pointer)? {
+                        Val::Ptr(pointer) if pointer.tag != 0 => {
+                            return refuse("a pointer with bits in its address is followed");
+                        }
                         Val::Ptr(pointer) => {
                             found.loc = pointer.loc.clone();
                             found.length = pointer.length;
@@ -236,6 +242,17 @@ impl Machine<'_> {
         refuse("the length of this array is not known")
     }
 
+    /// How many elements the slice has that a pointer leads to. The end of a value whose size is not fixed is the array that it was made with.
+    pub fn slice_length(&mut self, state: &State, pointer: &super::value::Pointer) -> Run<u32> {
+        let found = Found {
+            loc: pointer.loc.clone(),
+            length: pointer.length,
+            ty: Ty::Never,
+            virtual_value: None,
+        };
+        self.length(state, &found)
+    }
+
     fn index_into(&mut self, state: &State, found: &mut Found, at: &Val) -> Run<()> {
         let length = self.length(state, found)?;
         let at = self.index_value(state, at, length)?;
@@ -299,6 +316,75 @@ impl Machine<'_> {
         }
     }
 
+    /// How many elements there are from this one on, where that is known.
+    fn room(&mut self, state: &State, loc: &Loc) -> Option<u32> {
+        let mut array = loc.clone();
+        let at = match array.path.last() {
+            Some(Step::Index(at)) => {
+                let at = *at;
+                array.path.pop();
+                at
+            }
+            _ => 0,
+        };
+        let (ty, count) = match self.know.is_shared(array.object) {
+            true => match self.know.shape(&array)? {
+                Shape::Parts(ty, count) => (ty.clone(), *count),
+                _ => return None,
+            },
+            false => match self.own(state, &array)? {
+                Val::Agg(agg) => (agg.ty.clone(), agg.fields.len()),
+                _ => return None,
+            },
+        };
+        // An array of which only some elements were written so far does not say how long it is.
+        let Ty::Array(_, length) = ty else {
+            return None;
+        };
+        if *length != Ty::Const(count as i128) {
+            return None;
+        }
+        let room = (count as u32).checked_sub(at)?;
+        (room <= 64).then_some(room)
+    }
+
+    /// A pointer to elements of this type moved by a number of them.
+    pub fn offset_of(
+        &mut self,
+        state: &State,
+        pointer: &Val,
+        by: &Val,
+        back: bool,
+        element: &Ty,
+    ) -> Run<Val> {
+        let size = self.size_and_align(element, 0).0;
+        let moved = match by {
+            Val::Int(by, _) if back => Some(-*by),
+            Val::Int(by, _) => Some(*by),
+            _ => None,
+        };
+        match (pointer, moved) {
+            // An address of nothing: it is a number, which a program may compare and take apart.
+            (Val::Int(address, _), Some(by)) => {
+                let address = *address + by * size as i128;
+                Ok(Val::Int(IntTy::USIZE.wrap(address), IntTy::USIZE))
+            }
+            // Bytes of something that is no array of them: tags in the low bits of its address.
+            (Val::Ptr(found), Some(by)) if size == 1 && self.room(state, &found.loc).is_none() => {
+                match u8::try_from(i128::from(found.tag) + by) {
+                    Ok(tag @ 0..=7) if !matches!(found.loc.path.last(), Some(Step::Index(_))) => {
+                        Ok(Val::Ptr(Rc::new(Pointer {
+                            tag,
+                            ..(**found).clone()
+                        })))
+                    }
+                    _ => self.offset(state, pointer, &Val::Int(by, IntTy::ISIZE), false),
+                }
+            }
+            _ => self.offset(state, pointer, by, back),
+        }
+    }
+
     /// A pointer moved by a number of elements.
     pub fn offset(&mut self, state: &State, pointer: &Val, by: &Val, back: bool) -> Run<Val> {
         let Val::Ptr(pointer) = pointer else {
@@ -310,7 +396,15 @@ impl Machine<'_> {
         };
         let by = match by {
             Val::Int(by, _) => *by,
-            _ => i128::from(self.index_value(state, by, 16)?),
+            _ => {
+                // Behind the last element is as far as a pointer may go.
+                let room = self.room(state, &pointer.loc).filter(|_| !back);
+                let chosen = self.index_value(state, by, room.map_or(16, |room| room + 1))?;
+                if room.is_some_and(|room| chosen > room) {
+                    return Err(Need::Fail("a pointer leaves its allocation".to_owned()));
+                }
+                i128::from(chosen)
+            }
         };
         let by = if back { -by } else { by };
         let mut loc = pointer.loc.clone();

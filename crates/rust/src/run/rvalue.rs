@@ -9,6 +9,9 @@ use super::value::{Agg, Loc, Pointer, Step, Val};
 use crate::mir::{BodyKind, Constant, FnPath, IntTy, Place, Rvalue, SourceSpan, Substitution, Ty};
 use std::rc::Rc;
 
+/// Numbers up to this are told apart where a counter is compared with them.
+const MAX_TOLD_APART: i64 = 12;
+
 /// A constant is computed in no more steps than this.
 const MAX_CONSTANT_STEPS: usize = 200_000;
 
@@ -66,9 +69,13 @@ impl Machine<'_> {
                 "SizeOf" => {
                     let generic = self.code(state)?.arguments.clone();
                     let ty = self.substitute(ty, &generic);
-                    Ok(Val::usize(size_of(&ty)))
+                    Ok(Val::usize(self.size_and_align(&ty, 0).0))
                 }
-                "AlignOf" => Ok(Val::usize(8)),
+                "AlignOf" => {
+                    let generic = self.code(state)?.arguments.clone();
+                    let ty = self.substitute(ty, &generic);
+                    Ok(Val::usize(self.size_and_align(&ty, 0).1))
+                }
                 _ => Ok(Val::bool(false)),
             },
             Rvalue::Cast(operand, ty, kind) => {
@@ -256,6 +263,20 @@ impl Machine<'_> {
         if name == "Offset" {
             return self.offset(state, left, right, false);
         }
+        if let Some(value) = self.told_apart(state, name, left, right)? {
+            return Ok(value);
+        }
+        // A number may be seen through a wrapper.
+        if let (Val::Agg(wrapper), Val::Int(..) | Val::Sym(..)) = (left, right)
+            && let ([inner], None) = (wrapper.fields.as_slice(), wrapper.variant)
+        {
+            return self.binary(state, name, &inner.clone(), right);
+        }
+        if let (Val::Int(..) | Val::Sym(..), Val::Agg(wrapper)) = (left, right)
+            && let ([inner], None) = (wrapper.fields.as_slice(), wrapper.variant)
+        {
+            return self.binary(state, name, left, &inner.clone());
+        }
         // Units are equal.
         if let (Val::Agg(a), Val::Agg(b)) = (left, right) {
             if a.fields.is_empty() && b.fields.is_empty() {
@@ -315,6 +336,62 @@ impl Machine<'_> {
         }
     }
 
+    /// A comparison of a number that is known with one that only a run knows, where such numbers are told apart: a loop that counts up to one comes to an end.
+    fn told_apart(
+        &mut self,
+        state: &State,
+        name: &str,
+        left: &Val,
+        right: &Val,
+    ) -> Run<Option<Val>> {
+        let compares = matches!(name, "Lt" | "Le" | "Gt" | "Ge" | "Eq" | "Ne");
+        if !self.tells_apart || !compares {
+            return Ok(None);
+        }
+        let (known, number) = match (left, right) {
+            (Val::Int(known, _), Val::Sym(..)) => (*known, right),
+            (Val::Sym(..), Val::Int(known, _)) => (*known, left),
+            _ => return Ok(None),
+        };
+        let Val::Sym(term, ty) = number else {
+            return Ok(None);
+        };
+        if *ty == IntTy::BOOL || !matches!(**term, palisade_lang::Expr::Atom(_)) {
+            return Ok(None);
+        }
+        use palisade_lang::{BinaryOp, Expr};
+        let mut others: Option<arith::Term> = None;
+        let mut choices = Vec::new();
+        for small in 0..=MAX_TOLD_APART {
+            let value = Val::Int(i128::from(small), *ty);
+            choices.push((arith::equal((**term).clone(), small), value));
+            let differs = Expr::binary(BinaryOp::NotEqual, (**term).clone(), Expr::Const(small));
+            others = Some(match others {
+                None => differs,
+                Some(others) => Expr::binary(BinaryOp::And, others, differs),
+            });
+        }
+        choices.extend(others.map(|others| (others, Val::Uninit)));
+        let chosen = self.ask(state, Need::Fork(choices))?;
+        if chosen == Val::Uninit {
+            return match i64::try_from(known).is_ok_and(|k| (MAX_TOLD_APART..1 << 20).contains(&k))
+            {
+                true => Err(Need::Bound(format!(
+                    "a loop counts beyond {MAX_TOLD_APART}, up to a number that only a run knows"
+                ))),
+                false => Ok(None),
+            };
+        }
+        let (left, right) = match left {
+            Val::Sym(..) => (&chosen, right),
+            _ => (left, &chosen),
+        };
+        match arith::operate(name, left, right) {
+            Computed::Value(value) => Ok(Some(value)),
+            _ => Ok(None),
+        }
+    }
+
     /// Numbers that are computed go into a register, so that a loop comes back to where it was; conditions stay as they are.
     fn settle(&mut self, state: &State, value: Val) -> Run<Val> {
         match &value {
@@ -349,7 +426,10 @@ impl Machine<'_> {
             "PtrMetadata" => match value {
                 Val::Ptr(pointer) => Some(match pointer.length {
                     Some(length) => Val::usize(length as usize),
-                    None => Val::unit(),
+                    None => match self.slice_length(state, pointer) {
+                        Ok(length) => Val::usize(length as usize),
+                        Err(_) => Val::unit(),
+                    },
                 }),
                 Val::Text(text) if !text.contains('\0') => Some(Val::usize(text.len())),
                 _ => None,
@@ -402,10 +482,8 @@ impl Machine<'_> {
             if !slice {
                 pointer.length = None;
             }
-            if let Ty::Array(element, _) = &**old
-                && **element == **new
-            {
-                pointer.loc.path.push(Step::Index(0));
+            if !slice && let Some(way) = self.way_into(old, new) {
+                pointer.loc.path.extend(way);
             }
             return Ok(Val::Ptr(Rc::new(pointer)));
         }
@@ -493,22 +571,13 @@ impl Machine<'_> {
                 }
                 Ok(Val::Text(text.clone()))
             }
-            Constant::Alloc(name) => {
-                let code = self.code(state)?;
-                let prefix = if code.body.path.starts_with("std::") {
-                    "std::"
-                } else {
-                    ""
-                };
-                let key = format!("{prefix}{name}");
-                match self.index.statics.get(key.as_str()).cloned() {
-                    Some(path) => {
-                        let loc = self.static_(&path)?;
-                        Ok(Val::pointer(loc))
-                    }
-                    None => Ok(Val::Text(name.clone())),
+            Constant::Alloc(name) => match self.index.statics.get(name).cloned() {
+                Some(path) => {
+                    let loc = self.static_(&path)?;
+                    Ok(Val::pointer(loc))
                 }
-            }
+                None => Ok(Val::Text(name.clone())),
+            },
             Constant::Path(path) => {
                 let code = self.code(state)?;
                 let generic = code.arguments.clone();
@@ -572,7 +641,7 @@ impl Machine<'_> {
         // `<impl u32>::MAX`, or `std::u32::MAX` as it was written once.
         let module = match path.segments.as_slice() {
             [(front, _), (module, args), _] if &**front == "std" && args.is_empty() => {
-                crate::mir::parse_type_text(module, "").ok()
+                crate::mir::parse_type_text(module).ok()
             }
             _ => None,
         };
@@ -609,7 +678,7 @@ impl Machine<'_> {
             }
             // Parameters have no crate in front of them.
             let own = match path.segments.as_slice() {
-                [(first, _), rest @ ..] if &**first == "std" => rest,
+                [(first, _), rest @ ..] if self.index.is_crate(first) => rest,
                 all => all,
             };
             if let [(name, _)] = own {
@@ -795,14 +864,4 @@ fn struct_of(name: &Rc<str>, fields: Vec<Val>) -> Val {
         variant: None,
         fields,
     }))
-}
-
-/// How large a type is: only whether it is nothing is ever asked in earnest.
-fn size_of(ty: &Ty) -> usize {
-    match ty {
-        Ty::Tuple(tys) if tys.is_empty() => 0,
-        Ty::Int(int) => usize::from(int.bits).div_ceil(8),
-        Ty::FnDef(_) => 0,
-        _ => 8,
-    }
 }

@@ -1,0 +1,23 @@
+// The same without a release store: the value races.
+// expect c20 safe: violated
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering::*};
+use std::thread;
+const DONE: usize = 2;
+static HEAD: AtomicPtr<u32> = AtomicPtr::new(ptr::null_mut());
+static mut VALUE: u32 = 0;
+fn with_bits(p: *mut u32, bits: usize) -> *mut u32 {
+    let by = ((p as usize & !3) | bits).wrapping_sub(p as usize) as isize;
+    (p as *mut u8).wrapping_offset(by) as *mut u32
+}
+fn main() {
+    let t = thread::spawn(|| {
+        unsafe { VALUE = 7 };
+        let p = HEAD.load(Relaxed);
+        HEAD.store(with_bits(p, DONE), Relaxed);
+    });
+    if HEAD.load(Acquire) as usize & 3 == DONE {
+        assert!(unsafe { VALUE } == 7);
+    }
+    t.join().unwrap();
+}
