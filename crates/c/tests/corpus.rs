@@ -5,16 +5,7 @@ use palisade_lang::Program;
 use std::path::{Path, PathBuf};
 
 fn corpus() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/c");
-    let path = match path.is_dir() {
-        true => path,
-        false => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/corpus/c"),
-    };
-    if !path.is_dir() {
-        println!("skipped: there is no corpus of C programs beside the project");
-        return None;
-    }
-    Some(path)
+    palisade_testkit::corpus_dir().map(|directory| directory.join("c"))
 }
 
 fn read(path: &Path, defines: &[&str]) -> Result<Program, String> {

@@ -2,7 +2,7 @@
 
 use palisade_lang::{Address, BinaryOp, Expr, Op, Program, RegisterExpr, RegisterId, RmwAction};
 
-use crate::tso::values::{Possible, possible_values};
+use crate::values::{Possible, possible_values};
 use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Reductions, Verdict};
 
 /// Where errors are not asked for, the answer does not wait for them: they are looked for among so many states where the program has assertions, …

@@ -23,6 +23,7 @@ pub mod sc;
 mod search;
 pub mod state;
 mod tso;
+mod values;
 mod verdict;
 mod waiting;
 mod weak;
@@ -157,6 +158,7 @@ pub fn check(
     for witness in &mut answer.witnesses {
         orders::mark(program, witness);
     }
+    run::name_addresses(program, &mut answer.witnesses);
     Ok(bounds::respect(program, answer, options, control))
 }
 

@@ -1,9 +1,12 @@
 //! From a path in a state space back to a run of the program.
 
+use std::sync::Arc;
+
 use palisade_explore::Finding;
 use palisade_lang::{LocationId, Never, Order, Program, ProgramError, StateAtom};
-use palisade_memory::{Event, EventKind};
+use palisade_memory::{Addresses, Event, EventKind, Witness};
 use palisade_threads::{ActionKind, LocalId, View, visit_state_atoms};
+use rustc_hash::FxHashSet;
 
 use crate::sc::{Access, StepLabel, execute};
 use crate::state::Frame;
@@ -271,6 +274,30 @@ pub fn event_at(
         rf: None,
         after: None,
         atomic: false,
+        addresses: Default::default(),
+    }
+}
+
+/// Lets values that are addresses be shown as what they point at.
+pub(crate) fn name_addresses(program: &Program, witnesses: &mut [Witness]) {
+    if witnesses.is_empty() {
+        return;
+    }
+    let holding = palisade_lang::pointers::holding_addresses(program);
+    let holding: FxHashSet<&str> = holding
+        .into_iter()
+        .map(|location| program.location(location).name.as_str())
+        .collect();
+    if holding.is_empty() {
+        return;
+    }
+    let locations = program.locations.iter();
+    let names = Arc::new(locations.map(|l| (l.address, l.name.clone())).collect());
+    for event in witnesses.iter_mut().flat_map(|w| &mut w.events) {
+        let location = event.location.as_deref();
+        if location.is_some_and(|location| holding.contains(location)) {
+            event.addresses = Addresses(Some(Arc::clone(&names)));
+        }
     }
 }
 

@@ -10,14 +10,14 @@ const MOST_AHEAD: usize = 64;
 /// As much as the main thread has.
 const STACK: usize = 8 << 20;
 
-/// Does `glance` for each of `0..count` on `workers` threads, and hands the outcomes to `take` in order, on the calling thread.
+/// Does `quick` for each of `0..count` on `workers` threads, and hands the outcomes to `take` in order, on the calling thread.
 ///
-/// Where `glance` finds nothing (`None`), `thorough` is asked instead, on the calling thread and while no glance is under way: it has
+/// Where `quick` finds nothing (`None`), `thorough` is asked instead, on the calling thread and while no quick search is under way: it has
 /// the machine to itself. `take` may end the whole thing.
 pub fn in_order<T: Send>(
     count: usize,
     workers: usize,
-    glance: impl Fn(usize) -> Option<T> + Sync,
+    quick: impl Fn(usize) -> Option<T> + Sync,
     thorough: impl Fn(usize) -> T,
     mut take: impl FnMut(usize, T) -> ControlFlow<()>,
 ) {
@@ -31,7 +31,7 @@ pub fn in_order<T: Send>(
         changed: Condvar::new(),
     };
     let ahead = MOST_AHEAD * workers;
-    // Held for reading during a glance, for writing by the one search that has the machine to itself.
+    // Held for reading during a quick search, for writing by the one search that has the machine to itself.
     let machine = RwLock::new(());
     std::thread::scope(|scope| {
         let mut at_work = 0;
@@ -40,8 +40,8 @@ pub fn in_order<T: Send>(
                 while let Some(index) = desk.next(count, ahead) {
                     let held = machine.read().unwrap_or_else(PoisonError::into_inner);
                     // Whatever goes wrong, the caller waits for an outcome: `thorough` meets the same trouble where it can be seen.
-                    let glance = AssertUnwindSafe(|| glance(index));
-                    let outcome = std::panic::catch_unwind(glance).ok().flatten();
+                    let quick = AssertUnwindSafe(|| quick(index));
+                    let outcome = std::panic::catch_unwind(quick).ok().flatten();
                     drop(held);
                     desk.lay_down(index, outcome);
                 }
@@ -52,12 +52,12 @@ pub fn in_order<T: Send>(
             }
         }
         for index in 0..count {
-            let glanced = match at_work {
+            let first = match at_work {
                 // The machine has no thread for us.
                 0 => None,
                 _ => desk.pick_up(index),
             };
-            let outcome = glanced.unwrap_or_else(|| {
+            let outcome = first.unwrap_or_else(|| {
                 let _held = machine.write().unwrap_or_else(PoisonError::into_inner);
                 thorough(index)
             });
@@ -166,12 +166,12 @@ mod tests {
 
     #[test]
     fn an_early_end_ends_the_workers() {
-        let glances = AtomicUsize::new(0);
+        let quick_ones = AtomicUsize::new(0);
         in_order(
             100_000,
             2,
             |index| {
-                glances.fetch_add(1, Ordering::Relaxed);
+                quick_ones.fetch_add(1, Ordering::Relaxed);
                 Some(index)
             },
             |index| index,
@@ -180,6 +180,6 @@ mod tests {
                 _ => ControlFlow::Continue(()),
             },
         );
-        assert!(glances.into_inner() <= 2 * MOST_AHEAD + 13);
+        assert!(quick_ones.into_inner() <= 2 * MOST_AHEAD + 13);
     }
 }

@@ -100,7 +100,7 @@ fn ask(directory: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn a_package_with_its_features() {
     if Command::new("rustc").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no Rust compiler to run");
+        palisade_testkit::skipped("Rust compiler");
         return;
     }
     let directory = tempfile::tempdir().unwrap();

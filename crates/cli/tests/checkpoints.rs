@@ -2,61 +2,17 @@
 
 #![cfg(unix)]
 
+#[allow(dead_code)]
+mod common;
+
+use common::{PALISADE, command, counting, run, text, timeless};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
-
-const PALISADE: &str = env!("CARGO_BIN_EXE_palisade");
-
-/// Two threads that count for ever; the larger the domain, the more states.
-fn counting(domain: u32, never: &str) -> String {
-    format!(
-        "domain {domain};
-shared turn, flag[2], x;
-thread t[2] {{
-  let n; let r; let s;
-  loop {{
-    n = n + 1;
-    flag[me] = n; fence;
-    turn = me; fence;
-    r = x;
-    x = r + 1; fence;
-    s = flag[1 - me];
-    if s == r {{ turn = s; fence; }}
-  }}
-}}
-{never}
-"
-    )
-}
-
-fn command(directory: &Path, line: &str) -> Command {
-    let mut command = Command::new(PALISADE);
-    command
-        .args(line.split_whitespace())
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
-
-fn run(directory: &Path, line: &str) -> Output {
-    command(directory, line).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// An answer in JSON without time and memory, and without the note that says what it rests on.
 fn told(output: &Output) -> serde_json::Value {
-    let stdout = text(&output.stdout);
-    let mut value: serde_json::Value = serde_json::from_str(&stdout)
-        .unwrap_or_else(|error| panic!("{error}: {stdout} {}", text(&output.stderr)));
-    for name in ["wall_ms", "peak_memory_bytes"] {
-        value["stats"][name] = 0.into();
-    }
+    let mut value = timeless(output);
     if let Some(notes) = value
         .get_mut("notes")
         .and_then(|notes| notes.as_array_mut())

@@ -2,34 +2,14 @@
 
 #![cfg(unix)]
 
+#[allow(dead_code)]
+mod common;
+
+use common::{command, counting, text, told};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output};
 use std::time::{Duration, Instant};
-
-const PALISADE: &str = env!("CARGO_BIN_EXE_palisade");
-
-/// Two threads that count for ever.
-fn counting(domain: u32, never: &str) -> String {
-    format!(
-        "domain {domain};
-shared turn, flag[2], x;
-thread t[2] {{
-  let n; let r; let s;
-  loop {{
-    n = n + 1;
-    flag[me] = n; fence;
-    turn = me; fence;
-    r = x;
-    x = r + 1; fence;
-    s = flag[1 - me];
-    if s == r {{ turn = s; fence; }}
-  }}
-}}
-{never}
-"
-    )
-}
 
 /// Writes a list of so many processes, at addresses that nobody listens at.
 fn list(directory: &Path, processes: usize) {
@@ -44,32 +24,7 @@ fn list(directory: &Path, processes: usize) {
 }
 
 fn start(directory: &Path, line: &str) -> Child {
-    Command::new(PALISADE)
-        .args(line.split_whitespace())
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// An answer in JSON without time and memory.
-fn told(output: &Output) -> serde_json::Value {
-    let stdout = text(&output.stdout);
-    let mut value: serde_json::Value = serde_json::from_str(&stdout)
-        .unwrap_or_else(|error| panic!("{error}: {stdout} {}", text(&output.stderr)));
-    for name in ["wall_ms", "peak_memory_bytes"] {
-        value["stats"][name] = 0.into();
-    }
-    if let Some(answer) = value.as_object_mut() {
-        answer.remove("notes");
-    }
-    value
+    command(directory, line).spawn().unwrap()
 }
 
 /// Starts all processes of a question.

@@ -1,47 +1,15 @@
 //! `palisade orders` as scripts call it: what is answered, what may be changed, what is written back in each language.
 
+#[allow(dead_code)]
+mod common;
+
+use common::{Files, palisade};
 use serde_json::Value;
-use std::process::{Command, Stdio};
-
-struct Done {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn palisade(arguments: &[&str]) -> Done {
-    let output = Command::new(env!("CARGO_BIN_EXE_palisade"))
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    Done {
-        code: output.status.code().expect("no signal"),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
-}
 
 /// The line of JSON for one file, which must have been answered with this exit status.
 #[track_caller]
 fn json(code: i32, arguments: &[&str]) -> Value {
-    let done = palisade(&[&["orders", "--format=json"], arguments].concat());
-    assert_eq!(done.code, code, "{}{}", done.stdout, done.stderr);
-    serde_json::from_str(done.stdout.lines().next().expect("a line")).unwrap()
-}
-
-struct Files(tempfile::TempDir);
-
-impl Files {
-    fn new() -> Files {
-        Files(tempfile::tempdir().unwrap())
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        let path = self.0.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    }
+    common::json(code, "orders", arguments)
 }
 
 /// Line, what, from and to of each change.

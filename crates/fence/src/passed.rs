@@ -1,11 +1,11 @@
 //! What a thread does on a run, step by step: where a fence or another repair would have changed the run.
 //!
-//! A witness names the accesses of a run, not the local steps between them. Here one thread is led along its events again, by its code alone.
+//! A witness names the accesses of a run, not the local steps between them. Here one thread is led along its events again, by its code alone, as the machines of
+//! `palisade-memory` execute it.
 
-use palisade_lang::{
-    Address, Expr, Instance, LocationId, Op, PointId, Program, RegisterId, RmwAction, Thread, Value,
-};
-use palisade_memory::{Event, EventKind, Witness};
+use palisade_lang::{Instance, LocationId, Op, PointId, Program, Transition};
+use palisade_memory::thread::{Action, Request};
+use palisade_memory::{Code, Event, EventKind, Local, Witness};
 use rustc_hash::FxHashSet;
 
 /// One step of a thread that is led along its events.
@@ -28,7 +28,8 @@ pub(crate) fn steps_until(
     instance: &Instance,
     until: usize,
 ) -> Option<Vec<Passed>> {
-    let thread = program.thread(instance.thread);
+    let code = Code::new(program);
+    let thread = code.instances.iter().position(|i| i == instance)?;
     // The events of the thread in program order; a flush is no step of its own, and local steps are found again.
     let own: Vec<usize> = (0..=until)
         .filter(|&i| {
@@ -38,11 +39,7 @@ pub(crate) fn steps_until(
         })
         .collect();
     let events: Vec<&Event> = own.iter().map(|&i| &witness.events[i]).collect();
-    let mut registers = vec![0; thread.registers.len()];
-    if let Some(me) = thread.me {
-        registers[me.index()] = Value::from(instance.copy);
-    }
-    let mut path = follow(program, thread, registers, &events)?;
+    let mut path = follow(&code, thread, &events)?;
     for step in &mut path {
         step.event = step.event.map(|event| own[event]);
     }
@@ -52,67 +49,44 @@ pub(crate) fn steps_until(
 /// More choices than this are not followed.
 const MOST_CONFIGURATIONS: usize = 1 << 20;
 
-/// A configuration of the thread that is led along its events.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Configuration {
-    consumed: usize,
-    point: PointId,
-    registers: Vec<Value>,
-}
+/// A configuration of the thread that is led along its events: how many there were already, and what it knows. It stands before jumps, too: a
+/// fence may be there.
+type Configuration = (usize, Local);
 
 /// Leads a thread along its events; returns its steps. Breadth first, so that the way has no detours.
-fn follow(
-    program: &Program,
-    thread: &Thread,
-    registers: Vec<Value>,
-    events: &[&Event],
-) -> Option<Vec<Passed>> {
-    let start = Configuration {
-        consumed: 0,
-        point: thread.initial,
-        registers,
-    };
-    let mut seen = FxHashSet::default();
-    seen.insert(start.clone());
+fn follow(code: &Code<'_>, thread: usize, events: &[&Event]) -> Option<Vec<Passed>> {
+    let mut local = code.initial_locals().swap_remove(thread);
+    local.point = code.thread(thread).initial;
+    let mut seen: FxHashSet<Configuration> = FxHashSet::default();
+    seen.insert((0, local.clone()));
     // Each with the one before it and the instruction that led here.
-    let mut found: Vec<(Configuration, usize, usize)> = vec![(start, usize::MAX, 0)];
+    let mut found: Vec<(Configuration, usize, usize)> = vec![((0, local), usize::MAX, 0)];
     let mut at = 0;
     while at < found.len() && found.len() < MOST_CONFIGURATIONS {
-        let current = found[at].0.clone();
-        if current.consumed == events.len() {
+        let (consumed, local) = found[at].0.clone();
+        if consumed == events.len() {
             let mut path = Vec::new();
             let mut last = at;
             while found[last].1 != usize::MAX {
-                let (after, before, transition) = &found[last];
-                let from = &found[*before].0;
+                let ((after, _), before, transition) = &found[last];
+                let (from, local) = &found[*before].0;
                 path.push(Passed {
-                    point: from.point,
+                    point: local.point,
                     transition: *transition,
-                    event: (after.consumed > from.consumed).then_some(from.consumed),
+                    event: (after > from).then_some(*from),
                 });
                 last = *before;
             }
             path.reverse();
             return Some(path);
         }
-        let first = thread
-            .transitions
-            .partition_point(|t| t.from < current.point);
-        for (index, transition) in thread.outgoing(current.point).iter().enumerate() {
-            for (consumes, registers) in step(
-                program,
-                &transition.op,
-                transition.span.start,
-                &current.registers,
-                events[current.consumed],
-            ) {
-                let next = Configuration {
-                    consumed: current.consumed + usize::from(consumes),
-                    point: transition.to,
-                    registers,
-                };
+        for (index, transition) in code.next(thread, &local) {
+            let taken = step(code, thread, &local, transition, events[consumed]);
+            if let Some((consumes, mut after)) = taken {
+                after.point = transition.to;
+                let next = (consumed + usize::from(consumes), after);
                 if seen.insert(next.clone()) {
-                    found.push((next, at, first + index));
+                    found.push((next, at, index));
                 }
             }
         }
@@ -121,108 +95,56 @@ fn follow(
     None
 }
 
-/// What an instruction can do towards the next event: whether it is that event, and the registers afterwards.
+/// What an instruction can do towards the next event: whether it is that event, and the thread afterwards.
 fn step(
-    program: &Program,
-    op: &Op,
-    offset: u32,
-    registers: &[Value],
+    code: &Code<'_>,
+    thread: usize,
+    local: &Local,
+    transition: &Transition,
     event: &Event,
-) -> Vec<(bool, Vec<Value>)> {
-    let domain = program.domain;
-    let value_of = |e: &Expr<RegisterId>| e.eval(domain, &mut |r| Ok(registers[r.index()])).ok();
-    let with = |register: Option<RegisterId>, value: Value| {
-        let mut after = registers.to_vec();
-        if let Some(register) = register {
-            after[register.index()] = value;
-        }
-        after
-    };
-    let place = program.source.line_column(offset);
+) -> Option<(bool, Local)> {
+    let program = code.program;
+    let place = program.source.line_column(transition.span.start);
     let here = (event.line, event.column) == (place.line, place.column);
-    let touches = |address: &Address<RegisterId>| {
-        let location = match address {
-            Address::Direct(location) => Some(*location),
-            Address::Element {
-                first,
-                length,
-                index,
-            } => value_of(index)
-                .filter(|i| (0..Value::from(*length)).contains(i))
-                .map(|i| LocationId(first.0 + i as u32)),
-            Address::Pointer(pointer) => value_of(pointer).and_then(|a| program.location_at(a)),
-        };
-        location.is_some_and(|l| Some(&program.location(l).name) == event.location.as_ref())
+    let is_at = |location: LocationId| {
+        here && event.location.as_ref() == Some(&program.location(location).name)
     };
-    let silent = |registers| vec![(false, registers)];
-    match op {
-        Op::Skip | Op::Jump | Op::AtomicBegin | Op::AtomicEnd => silent(registers.to_vec()),
-        Op::Assign(register, value) => match value_of(value) {
-            Some(value) => silent(with(Some(*register), domain.reduce(value))),
-            None => Vec::new(),
-        },
-        Op::Assume(condition) | Op::Assert(condition) => match value_of(condition) {
-            Some(0) | None => Vec::new(),
-            Some(_) => silent(registers.to_vec()),
-        },
-        // A witness may leave out fences that do nothing.
-        Op::Fence(_) => {
-            let is_event = here && event.kind == EventKind::Fence;
-            vec![(is_event, registers.to_vec())]
-        }
-        Op::Load {
-            register, address, ..
-        } => match event.value {
-            Some(value) if here && event.kind == EventKind::Load && touches(address) => {
-                vec![(true, with(Some(*register), value))]
-            }
-            _ => Vec::new(),
-        },
-        Op::Wait {
+    let after = |set| code.after(thread, local, transition, set);
+    // A witness may leave out fences that do nothing.
+    if let Op::Fence(_) = transition.op {
+        return Some((here && event.kind == EventKind::Fence, after(None)));
+    }
+    match code.request(thread, local, transition).ok()? {
+        Request::Blocked => None,
+        Request::Local(local) => Some((false, local)),
+        Request::Fence | Request::AtomicBegin | Request::AtomicEnd => Some((false, after(None))),
+        Request::Load {
+            location,
             register,
-            address,
-            relation,
-            value,
-            ..
-        } => match (event.value, value_of(value)) {
-            (Some(read), Some(wanted))
-                if here
-                    && event.kind == EventKind::Load
-                    && relation.holds(read, wanted)
-                    && touches(address) =>
-            {
-                vec![(true, with(*register, read))]
-            }
-            _ => Vec::new(),
-        },
-        Op::Store { address, value, .. } => match value_of(value) {
-            Some(value)
-                if here
-                    && matches!(event.kind, EventKind::Issue | EventKind::Store)
-                    && event.value == Some(domain.reduce(value))
-                    && touches(address) =>
-            {
-                vec![(true, registers.to_vec())]
-            }
-            _ => Vec::new(),
-        },
-        Op::Rmw {
-            register,
-            address,
-            action,
-            ..
+            condition,
         } => {
-            let read = match event.kind {
-                EventKind::Rmw => event.read,
-                EventKind::Load if matches!(action, RmwAction::CompareAndSwap { .. }) => {
-                    event.value
-                }
-                _ => None,
+            let read = event.value.filter(|_| event.kind == EventKind::Load)?;
+            let goes_on = condition.is_none_or(|(relation, value)| relation.holds(read, value));
+            (goes_on && is_at(location)).then(|| (true, after(register.map(|r| (r, read)))))
+        }
+        Request::Store {
+            location, value, ..
+        } => {
+            let is_store = matches!(event.kind, EventKind::Issue | EventKind::Store);
+            let is_it = is_store && event.value == Some(value) && is_at(location);
+            is_it.then(|| (true, after(None)))
+        }
+        Request::Rmw {
+            location,
+            register,
+            action,
+        } => {
+            let read = match (event.kind, action) {
+                (EventKind::Rmw, _) => event.read?,
+                (EventKind::Load, Action::CompareAndSwap { .. }) => event.value?,
+                _ => return None,
             };
-            match read {
-                Some(read) if here && touches(address) => vec![(true, with(*register, read))],
-                _ => Vec::new(),
-            }
+            is_at(location).then(|| (true, after(register.map(|r| (r, read)))))
         }
     }
 }

@@ -212,7 +212,7 @@ impl Attacks<'_, '_> {
         step.locked
     }
 
-    /// This load was the last one: from now on everything happens after it, and nobody asks where the attacker is.
+    /// This load was the last one: from now on everything happens after it, and it does not matter where the attacker is.
     fn stopped(&self, row: &[Value], load: usize) -> Vec<Value> {
         let attacker = self.attacker(row);
         let thread = &self.machine.threads[attacker];

@@ -127,7 +127,7 @@ impl<'p> Machine<'p> {
         self.threads[thread].code.points[point].atomic
     }
 
-    /// The thread that is inside a block, where nobody else moves.
+    /// The thread that is inside a block, while no other thread moves.
     pub fn holder(&self, row: &[Value]) -> Option<usize> {
         (0..self.threads.len()).find(|&t| self.in_block(row, t))
     }
@@ -140,7 +140,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The steps of a thread that nobody hinders, where `read` says what a location holds for it.
+    /// The steps of a thread that no block of another one hinders, where `read` says what a location holds for it.
     pub fn steps(&self, row: &[Value], thread: usize, read: &dyn Fn(usize) -> Value) -> Vec<Step> {
         let running = &self.threads[thread];
         let point = self.point(row, thread);

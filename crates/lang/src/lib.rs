@@ -17,6 +17,7 @@ pub mod never;
 mod ordered;
 pub mod pal;
 pub mod parse;
+pub mod pointers;
 pub mod print;
 pub mod program;
 pub mod ranges;

@@ -423,6 +423,33 @@ impl<A> Address<A> {
             }
         }
     }
+
+    /// The locations that it may mean, given the values that its expression may have (`None` where nothing is known of them). `None` for all.
+    pub fn may_mean(
+        &self,
+        program: &Program,
+        values: impl FnOnce(&Expr<A>) -> Option<Vec<Value>>,
+    ) -> Option<Vec<LocationId>> {
+        match self {
+            Address::Direct(location) => Some(vec![*location]),
+            Address::Element {
+                first,
+                length,
+                index,
+            } => Some(match values(index) {
+                Some(values) => values
+                    .into_iter()
+                    .filter(|v| (0..Value::from(*length)).contains(v))
+                    .map(|v| LocationId(first.0 + v as u32))
+                    .collect(),
+                None => (0..*length).map(|i| LocationId(first.0 + i)).collect(),
+            }),
+            Address::Pointer(pointer) => {
+                let addresses = values(pointer)?.into_iter();
+                Some(addresses.filter_map(|a| program.location_at(a)).collect())
+            }
+        }
+    }
 }
 
 /// The order of an access or a fence.

@@ -23,6 +23,6 @@ pub use thread::{Code, Local};
 pub use tso::Tso;
 pub use waiting::is_deadlock;
 pub use witness::{
-    Criterion, Edge, Event, EventKind, EventRef, Model, OrderName, Pattern, PatternKind,
+    Addresses, Criterion, Edge, Event, EventKind, EventRef, Model, OrderName, Pattern, PatternKind,
     RelationName, Witness,
 };

@@ -390,7 +390,7 @@ fn evaluate(
                 .next()
                 .map_or(0, |t| locals[t].registers[register.index()]),
             StateAtom::Memory(address) => {
-                let location = crate::thread::locate(code.program, address, &mut |e| {
+                let location = address.locate(code.program, |e| {
                     evaluate(code, e, locals, memory, deadlock)
                 })?;
                 memory[location.index()]

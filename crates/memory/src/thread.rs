@@ -314,7 +314,7 @@ impl<'p> Code<'p> {
         local: &Local,
         address: &Address<RegisterId>,
     ) -> Result<LocationId, ProgramError> {
-        locate(self.program, address, &mut |e| {
+        address.locate(self.program, |e| {
             e.eval(self.program.domain, &mut |r: &RegisterId| {
                 Ok(local.registers[r.index()])
             })
@@ -370,13 +370,4 @@ impl<'p> Code<'p> {
             Action::Exchange(new) => Outcome::Writes(new),
         }
     }
-}
-
-/// The location that an address means, given how to evaluate expressions.
-pub(crate) fn locate<A>(
-    program: &Program,
-    address: &Address<A>,
-    eval: &mut impl FnMut(&palisade_lang::Expr<A>) -> Result<Value, ProgramError>,
-) -> Result<LocationId, ProgramError> {
-    address.locate(program, eval)
 }

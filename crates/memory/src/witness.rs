@@ -2,6 +2,8 @@
 
 use palisade_lang::Order;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A memory model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -159,6 +161,42 @@ pub struct Event {
     /// Whether the event is inside an `atomic` block. Consecutive events of a thread from its beginning to its end are one node of happens-before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub atomic: bool,
+    /// How values of the location are shown. Not written down.
+    #[serde(skip)]
+    pub addresses: Addresses,
+}
+
+impl Event {
+    /// One of its values as people read it: `&a` where it is an address.
+    pub fn shown(&self, value: i64) -> String {
+        match self.addresses.0.as_ref().and_then(|all| all.get(&value)) {
+            Some(name) => format!("&{name}"),
+            None => value.to_string(),
+        }
+    }
+}
+
+/// For a location that holds addresses: the names of all locations by their addresses. It is no part of what an event is, so all are equal.
+#[derive(Clone, Default)]
+pub struct Addresses(pub Option<Arc<BTreeMap<i64, String>>>);
+
+impl PartialEq for Addresses {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Addresses {}
+
+impl std::fmt::Debug for Addresses {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = if self.0.is_some() {
+            "addresses"
+        } else {
+            "values"
+        };
+        f.write_str(what)
+    }
 }
 
 /// The order of an access or a fence, as it is written.

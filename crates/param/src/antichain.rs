@@ -49,25 +49,25 @@ pub(crate) struct Element {
     pub alive: bool,
 }
 
-/// What decides most comparisons of two multisets at a glance.
+/// What decides most comparisons of two multisets without looking at their elements.
 #[derive(Clone, Copy, Debug)]
-struct Glance {
+struct Summary {
     size: u32,
     /// A bit for each local, by its number modulo 64.
     locals: u64,
     element: u32,
 }
 
-impl Glance {
+impl Summary {
     fn new(copies: &[(u32, u16)], element: u32) -> Self {
-        Glance {
+        Summary {
             size: size(copies),
             locals: copies.iter().fold(0, |bits, c| bits | 1 << (c.0 % 64)),
             element,
         }
     }
 
-    fn may_be_within(self, greater: Glance) -> bool {
+    fn may_be_within(self, greater: Summary) -> bool {
         self.size <= greater.size && self.locals & !greater.locals == 0
     }
 }
@@ -76,16 +76,16 @@ impl Glance {
 #[derive(Debug, Default)]
 pub(crate) struct Antichain {
     elements: Vec<Element>,
-    by_shared: FxHashMap<u32, Vec<Glance>>,
+    by_shared: FxHashMap<u32, Vec<Summary>>,
 }
 
 impl Antichain {
     /// Whether a state is in the set.
     pub fn contains(&self, shared: u32, copies: &[(u32, u16)]) -> bool {
-        let glance = Glance::new(copies, 0);
+        let summary = Summary::new(copies, 0);
         self.by_shared.get(&shared).is_some_and(|known| {
             known.iter().any(|&smaller| {
-                smaller.may_be_within(glance)
+                smaller.may_be_within(summary)
                     && is_within(&self.elements[smaller.element as usize].copies, copies)
             })
         })
@@ -97,15 +97,16 @@ impl Antichain {
             return None;
         }
         let number = self.elements.len() as u32;
-        let glance = Glance::new(&copies, number);
+        let summary = Summary::new(&copies, number);
         let elements = &mut self.elements;
         let known = self.by_shared.entry(shared).or_default();
         known.retain(|&greater| {
             let element = &mut elements[greater.element as usize];
-            element.alive = !(glance.may_be_within(greater) && is_within(&copies, &element.copies));
+            element.alive =
+                !(summary.may_be_within(greater) && is_within(&copies, &element.copies));
             element.alive
         });
-        known.push(glance);
+        known.push(summary);
         elements.push(Element {
             shared,
             copies: copies.into(),
@@ -141,7 +142,7 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             let number = (*seed >> 33) as u32;
             if !number.is_multiple_of(3) {
-                // Locals that share a bit of a glance are among them.
+                // Locals that share a bit of a summary are among them.
                 add(&mut copies, [0, 1, 64, 65, 130][number as usize % 5]);
             }
         }

@@ -97,7 +97,7 @@ fn for_each<T: Sync>(things: &[T], act: impl Fn(&T) + Sync) {
 }
 
 /// How long one instance may take; with `PALISADE_PATIENCE` (in seconds) longer.
-fn patience() -> Duration {
+fn time_limit() -> Duration {
     let seconds = std::env::var("PALISADE_PATIENCE").ok();
     Duration::from_secs(seconds.and_then(|s| s.parse().ok()).unwrap_or(1))
 }
@@ -119,7 +119,7 @@ fn given_numbers_of_copies_agree() {
             expectation.criterion.name()
         );
         let options = Options {
-            timeout: Some(patience()),
+            timeout: Some(time_limit()),
             jobs: 1,
             ..Options::new(expectation.model, expectation.criterion)
         };
@@ -162,7 +162,7 @@ fn each_search_alone_agrees() {
             expectation.criterion.name()
         );
         let options = Options {
-            timeout: Some(patience()),
+            timeout: Some(time_limit()),
             jobs: 1,
             ..Options::new(expectation.model, expectation.criterion)
         };

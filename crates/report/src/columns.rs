@@ -45,14 +45,14 @@ pub(crate) fn threads<'a>(witness: &'a Witness, program: &Program) -> Vec<&'a st
 /// What an event does to memory, in words.
 pub(crate) fn effect(event: &Event) -> String {
     let location = location(event);
-    let value = event.value.map_or("?".to_owned(), |v| v.to_string());
+    let value = event.value.map_or("?".to_owned(), |v| event.shown(v));
     match event.kind {
         EventKind::Load => format!("reads {location} = {value}"),
         EventKind::Store => format!("writes {location} = {value}"),
         EventKind::Issue => format!("buffers {location} = {value}"),
         EventKind::Flush => format!("{location} = {value} reaches memory"),
         EventKind::Rmw => match event.read {
-            Some(read) => format!("swaps {location}: {read} to {value}"),
+            Some(read) => format!("swaps {location}: {} to {value}", event.shown(read)),
             None => format!("swaps {location} to {value}"),
         },
         EventKind::Fence => match event.order {

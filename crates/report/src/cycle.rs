@@ -159,7 +159,7 @@ pub(crate) fn edge_in_words(
 fn location_value(event: &Event, value: Option<i64>) -> String {
     let location = location(event);
     match value {
-        Some(value) => format!("{location} = {value}"),
+        Some(value) => format!("{location} = {}", event.shown(value)),
         None => location,
     }
 }

@@ -130,6 +130,7 @@ mod tests {
             rf: None,
             after: None,
             atomic: false,
+            addresses: Default::default(),
         }
     }
 

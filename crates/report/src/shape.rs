@@ -205,6 +205,7 @@ mod tests {
                     rf: None,
                     after: None,
                     atomic: false,
+                    addresses: Default::default(),
                 }
             })
             .collect();

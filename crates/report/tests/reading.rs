@@ -39,6 +39,7 @@ fn event(thread: &str, kind: EventKind, location: &str, value: i64, line: u32) -
         rf: None,
         after: None,
         atomic: false,
+        addresses: Default::default(),
     }
 }
 

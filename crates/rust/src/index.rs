@@ -273,13 +273,6 @@ impl Index {
         self.impls_at.get(&key).copied()
     }
 
-    /// The impl that a body belongs to.
-    pub fn impl_of(&self, path: &str) -> Option<usize> {
-        let segments = split_path(path);
-        let place = segments.iter().find_map(|s| s.strip_prefix("<impl at "))?;
-        self.impl_at(place.trim_end_matches('>'))
-    }
-
     fn add_file(
         &mut self,
         path: &Path,

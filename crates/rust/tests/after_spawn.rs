@@ -19,7 +19,7 @@ fn a_store_after_a_spawn_is_a_store() {
     let loaded = match palisade_rust::load(&path, &source, &palisade_rust::Options::default()) {
         Ok(loaded) => loaded,
         Err(not) if not.diagnostics[0].message.contains("cannot be run") => {
-            eprintln!("skipped: there is no Rust compiler to run");
+            palisade_testkit::skipped("Rust compiler");
             return;
         }
         Err(not) => panic!("{:?}", not.diagnostics),

@@ -1,55 +1,16 @@
 //! The programs of programs/rust, each with the verdicts that it must get, judged again by `validate` where a run violates; and the clients of the types in
 //! programs/rust/clients.
 
+#[allow(dead_code)]
+#[path = "../../lower/tests/expected/mod.rs"]
+mod expected;
+
 use palisade_check::{Control, Criterion, Model, Options, Verdict, check};
 use palisade_lang::Source;
 use std::path::{Path, PathBuf};
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rust")
-}
-
-fn ask(program: &palisade_lang::Program, model: Model, criterion: Criterion) -> String {
-    let cancel = std::sync::atomic::AtomicBool::new(false);
-    let control = Control {
-        cancel: &cancel,
-        progress: &|_| {},
-    };
-    let mut options = Options::new(model, criterion);
-    options.timeout = Some(std::time::Duration::from_secs(120));
-    match check(program, &options, &control) {
-        Err(refusal) => format!("refused: {}", refusal.message),
-        Ok(answer) => match answer.verdict {
-            Verdict::Holds => "holds".to_string(),
-            Verdict::Unknown(_) => "unknown".to_string(),
-            Verdict::Violated => {
-                let witness = answer.witnesses.first().expect("a violation has a run");
-                match palisade_validate::validate(program, witness) {
-                    Ok(_) => "violated".to_string(),
-                    Err(error) => format!("violated, by a run that is none: {error:?}"),
-                }
-            }
-        },
-    }
-}
-
-fn model(name: &str) -> Model {
-    match name {
-        "sc" => Model::Sc,
-        "tso" => Model::Tso,
-        "c20" => Model::C20,
-        "rc11" => Model::Rc11,
-        other => panic!("no model {other}"),
-    }
-}
-
-fn criterion(name: &str) -> Criterion {
-    match name {
-        "safe" => Criterion::Safe,
-        "robust" => Criterion::Robust,
-        "drf" => Criterion::Drf,
-        other => panic!("no criterion {other}"),
-    }
 }
 
 /// What is wrong about one file.
@@ -68,23 +29,14 @@ fn wrong(file: &Path) -> Vec<String> {
             return said.collect();
         }
     };
-    let lines = text.lines().take_while(|line| line.starts_with("//"));
-    let expected: Vec<&str> = lines.filter_map(|l| l.strip_prefix("// expect ")).collect();
-    assert!(!expected.is_empty(), "{name} expects nothing");
-    let differs = expected.iter().filter_map(|line| {
-        let (question, verdict) = line.split_once(": ").expect("a verdict");
-        let (which, what) = question.split_once(' ').expect("a criterion");
-        let found = ask(&program, model(which), criterion(what));
-        (found != verdict).then(|| format!("{name}: {question}: {found}, not {verdict}"))
-    });
-    differs.collect()
+    expected::wrong(check, &name, &text, &program)
 }
 
 #[test]
 fn verdicts_are_as_expected() {
     let compiler = palisade_rust::compile::Compiler::default();
     if palisade_rust::compile::version(&compiler).is_none() {
-        eprintln!("skipped: there is no Rust compiler to run");
+        palisade_testkit::skipped("Rust compiler");
         return;
     }
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory())
@@ -126,7 +78,7 @@ fn wrong_client(file: &Path) -> Option<String> {
         Err(not) => return Some(format!("{name}: {}", not.diagnostics[0].message)),
     };
     let program = palisade_rust::together(loaded.programs);
-    let found = ask(&program, Model::C20, Criterion::Safe);
+    let found = expected::ask(check, &program, Model::C20, Criterion::Safe);
     if found != verdict {
         return Some(format!("{name}: {found}, not {verdict}"));
     }
@@ -160,7 +112,7 @@ fn any_number(program: &palisade_lang::Program) -> String {
 fn clients_are_as_expected() {
     let compiler = palisade_rust::compile::Compiler::default();
     if palisade_rust::compile::version(&compiler).is_none() {
-        eprintln!("skipped: there is no Rust compiler to run");
+        palisade_testkit::skipped("Rust compiler");
         return;
     }
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory().join("clients"))

@@ -101,6 +101,7 @@ fn witness(
             after: message.filter(|_| kind == EventKind::Store),
             order: (!step.atomic).then(|| after.event(id).order.into()),
             atomic: step.atomic,
+            addresses: Default::default(),
         });
     }
     let mut witness = Witness {

@@ -2,8 +2,8 @@
 //! are still needed, which accesses may still come.
 
 use palisade_lang::{
-    Address, BinaryOp, Expr, LabelRef, Op, PointId, Program, RegisterId, StateAtom, Thread,
-    ThreadId, UnaryOp,
+    Address, BinaryOp, Expr, LabelRef, LocationId, Op, PointId, Program, RegisterId, StateAtom,
+    Thread, ThreadId, UnaryOp,
 };
 
 use crate::Settings;
@@ -24,6 +24,17 @@ impl Footprint {
         Footprint {
             reads: self.reads | other.reads,
             writes: self.writes | other.writes,
+        }
+    }
+
+    /// The locations that an address may mean, whatever the registers hold.
+    pub fn of(address: &Address<RegisterId>) -> u64 {
+        match address {
+            Address::Direct(location) => Footprint::bit(*location),
+            Address::Element { first, length, .. } => (0..(*length).min(64)).fold(0, |set, i| {
+                set | Footprint::bit(LocationId(first.0.wrapping_add(i)))
+            }),
+            Address::Pointer(_) => u64::MAX,
         }
     }
 
@@ -488,13 +499,7 @@ fn static_footprint(op: &Op) -> Footprint {
     let Some(address) = op.address() else {
         return Footprint::default();
     };
-    let locations = match address {
-        Address::Direct(location) => Footprint::bit(*location),
-        Address::Element { first, length, .. } => (0..(*length).min(64)).fold(0, |set, i| {
-            set | Footprint::bit(palisade_lang::LocationId(first.0.wrapping_add(i)))
-        }),
-        Address::Pointer(_) => u64::MAX,
-    };
+    let locations = Footprint::of(address);
     let (reads, writes) = match op {
         Op::Load { .. } | Op::Wait { .. } => (locations, 0),
         Op::Store { .. } => (0, locations),

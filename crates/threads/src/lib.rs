@@ -34,7 +34,7 @@ mod view;
 use std::cmp::Ordering;
 use std::sync::RwLock;
 
-use palisade_lang::{Instance, PointId, Program, ThreadId, Value};
+use palisade_lang::{Instance, Program, ThreadId, Value};
 
 pub use action::{Action, ActionKind, Effect, Update};
 use control::Control;
@@ -131,11 +131,6 @@ impl<'p> Threads<'p> {
         View::new(self)
     }
 
-    /// How many local states a thread's code has so far.
-    pub fn local_states(&self, code: usize) -> usize {
-        self.codes[code].locals.read().map_or(0, |l| l.len())
-    }
-
     /// An order of local states by what they are, not by when they were found.
     pub fn compare_locals(&self, code: usize, a: LocalId, b: LocalId) -> Ordering {
         if a == b {
@@ -148,11 +143,6 @@ impl<'p> Threads<'p> {
     /// The value that a number stands for.
     pub fn value(&self, id: u32) -> Value {
         read(&self.values).get(id)
-    }
-
-    /// What a thread may access from a control point on, whatever happens.
-    pub fn future_of_point(&self, code: usize, point: PointId) -> Footprint {
-        self.codes[code].control.future[point.index()]
     }
 
     /// Whether a step of a thread with this code is in conflict with what every other thread may still do, wherever that thread stands; all of them

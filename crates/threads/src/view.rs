@@ -295,12 +295,6 @@ impl View<'_> {
         self.standing(code, local).flags.has(Flags::MAY_CLOSE_LOOP)
     }
 
-    /// Whether a step from here may change what a `never` says about the thread's position or registers.
-    #[inline]
-    pub fn is_visible(&mut self, code: usize, local: LocalId) -> bool {
-        self.standing(code, local).flags.has(Flags::VISIBLE)
-    }
-
     /// The control point; `None` for a stopped thread.
     #[inline]
     pub fn point(&mut self, code: usize, local: LocalId) -> Option<PointId> {

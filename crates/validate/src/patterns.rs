@@ -44,7 +44,7 @@ pub fn race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         first.location.is_some() && first.location == second.location,
         "the accesses are to different locations",
     )?;
-    require(writes(first) || writes(second), "nobody writes")?;
+    require(writes(first) || writes(second), "neither of them writes")?;
     require(
         !second.atomic || !writes(first),
         "the second access is inside a block, which must be shown on memory without the first",
@@ -144,7 +144,10 @@ pub fn ra_race(program: &Program, witness: &Witness) -> Result<(), Invalid> {
         events[a].location == events[b].location,
         "the accesses are to different locations",
     )?;
-    require(writes(&events[a]) || writes(&events[b]), "nobody writes")?;
+    require(
+        writes(&events[a]) || writes(&events[b]),
+        "neither of them writes",
+    )?;
     let location = events[a].location.as_ref();
     let nonatomic = program
         .locations

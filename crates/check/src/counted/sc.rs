@@ -411,7 +411,7 @@ impl System for ScSystem<'_, '_> {
         };
         gave_up
             .filter(|gave_up| gave_up.load(Ordering::Relaxed))
-            .map(|_| crate::persistent::RUNS_ON_FOR_EVER.to_owned())
+            .map(|_| crate::tso::alone::RUNS_ON_FOR_EVER.to_owned())
     }
 
     fn shared_numbers(&mut self, shared: u32) -> Option<Vec<i64>> {

@@ -22,7 +22,7 @@ use palisade_lang::{
 
 use rustc_hash::FxHashMap;
 
-use crate::tso::values::Possible;
+use crate::values::Possible;
 
 /// More ways than this to execute one instruction are not tried.
 const MOST_WAYS: usize = 1024;

@@ -31,16 +31,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use web_time::Instant;
 
 use palisade_explore::{Finding, Reason, Successors};
-use palisade_lang::{LocationId, Order, Program, Value};
-use palisade_memory::{Event, EventKind, Pattern, PatternKind, Witness};
+use palisade_lang::{LocationId, Order, Program};
+use palisade_memory::{EventKind, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, Footprint, LocalId, View};
 
-use crate::run::{Run, push_tso_events, replay, step};
-use crate::sc::{Observed, Observer, ScSpace, execute};
+use crate::run::replay;
+use crate::sc::{Observed, Observer, ScSpace};
 use crate::search::search_within;
 use crate::state::{Frame, same_code};
+use crate::tso::alone::{self, RUNS_ON_FOR_EVER, Taken, Writer, overtaken, writers};
 use crate::tso::delayed::{Candidates, Other, candidates};
-use crate::tso::values::{Possible, possible_values};
+use crate::values::{Possible, possible_values};
 use crate::{Abstraction, Answer, Control, Criterion, Level, Model, Options, Stats, Verdict};
 use flatten::flatten;
 
@@ -52,32 +53,17 @@ pub(crate) struct Fragility {
     pub(crate) gave_up: AtomicBool,
 }
 
-/// Why there is no answer where a look at a state was given up.
-pub(crate) const RUNS_ON_FOR_EVER: &str = "some thread can run on for ever without touching memory that others share, or inside an `atomic` block";
-
-/// How many steps of one `atomic` block are tried before giving up: a block that never ends must not stop the walk.
-const MOST_BLOCK_STEPS: usize = 1 << 20;
-
-/// A write that another thread could make now, with another value than memory holds.
-#[derive(Clone, Debug)]
-struct Overtaker {
-    instance: usize,
-    location: LocationId,
-    value: Value,
-    /// The steps: one, or those of a block.
-    steps: Vec<(usize, usize)>,
-    is_block: bool,
-}
-
 /// A pattern that was found in a state.
 #[derive(Clone, Debug)]
 struct Fragile {
     pivot: usize,
     /// e1, π3, e as (action, outcome).
-    steps: Vec<(usize, usize)>,
+    steps: Vec<Taken>,
     store: u32,
     load: u32,
-    overtaker: Overtaker,
+    /// The location that e loads and e2 changes.
+    location: LocationId,
+    overtaker: Writer,
 }
 
 impl Fragility {
@@ -110,110 +96,17 @@ impl Fragility {
     }
 
     /// All writes that threads could make now and that change a location.
-    fn overtakers(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> Vec<Overtaker> {
-        let mut found = Vec::new();
+    fn overtakers(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> Vec<Writer> {
+        let mut all = Vec::new();
         for instance in 0..frame.thread_count() {
-            let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-            for action in 0..view.actions(code, local) {
-                match view.action(code, local, action).kind {
-                    kind @ (ActionKind::Store { .. } | ActionKind::Rmw { .. }) => {
-                        let Ok(Some(access)) = execute(frame, view, row, kind) else {
-                            continue;
-                        };
-                        if let Some((location, value)) = access.written
-                            && view.value(row[frame.component(location)]) != value
-                        {
-                            found.push(Overtaker {
-                                instance,
-                                location,
-                                value,
-                                steps: vec![(action, 0)],
-                                is_block: false,
-                            });
-                        }
-                    }
-                    ActionKind::AtomicBegin => {
-                        self.run_block(frame, view, row, instance, action, &mut found);
-                    }
-                    _ => {}
-                }
-            }
+            all.extend(writers(frame, view, row, instance, &self.gave_up));
         }
-        found
-    }
-
-    /// Runs a block to each of its ends and adds what it changes.
-    fn run_block(
-        &self,
-        frame: &Frame<'_>,
-        view: &mut View<'_>,
-        row: &[u32],
-        instance: usize,
-        begin: usize,
-        found: &mut Vec<Overtaker>,
-    ) {
-        let code = frame.codes[instance];
-        let locations = frame.thread_count()..frame.width();
-        let mut seen: rustc_hash::FxHashSet<Vec<u32>> = Default::default();
-        // States inside the block, with the step that led there and the state before it.
-        let mut states: Vec<(Vec<u32>, (usize, usize), usize)> = Vec::new();
-        for outcome in 0..view.next(code, LocalId(row[instance]), begin).len() {
-            let next = view.next(code, LocalId(row[instance]), begin)[outcome];
-            let mut inside = row.to_vec();
-            inside[instance] = next.0;
-            states.push((inside, (begin, outcome), usize::MAX));
+        for writer in &mut all {
+            let changes = |w: &(LocationId, u32)| row[frame.component(w.0)] != w.1;
+            writer.written.retain(changes);
         }
-        let mut at = 0;
-        while at < states.len() {
-            if states.len() > MOST_BLOCK_STEPS {
-                self.gave_up.store(true, Ordering::Relaxed);
-                return;
-            }
-            let current = states[at].0.clone();
-            let local = LocalId(current[instance]);
-            if !view.is_atomic(code, local) {
-                let mut steps = Vec::new();
-                let mut back = at;
-                while back != usize::MAX {
-                    steps.push(states[back].1);
-                    back = states[back].2;
-                }
-                steps.reverse();
-                for component in locations.clone() {
-                    if current[component] != row[component] {
-                        found.push(Overtaker {
-                            instance,
-                            location: LocationId((component - locations.start) as u32),
-                            value: view.value(current[component]),
-                            steps: steps.clone(),
-                            is_block: true,
-                        });
-                    }
-                }
-            } else {
-                for action in 0..view.actions(code, local) {
-                    let kind = view.action(code, local, action).kind;
-                    if matches!(kind, ActionKind::Error(_)) {
-                        continue;
-                    }
-                    let Ok(Some(access)) = execute(frame, view, &current, kind) else {
-                        continue;
-                    };
-                    let mut after = current.clone();
-                    if let Some((location, value)) = access.written {
-                        after[frame.component(location)] = view.value_id(value);
-                    }
-                    let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
-                    for (outcome, next) in nexts.iter().enumerate() {
-                        after[instance] = next.0;
-                        if seen.insert(after.clone()) {
-                            states.push((after.clone(), (action, outcome), at));
-                        }
-                    }
-                }
-            }
-            at += 1;
-        }
+        all.retain(|writer| !writer.written.is_empty());
+        all
     }
 
     /// The patterns of a state, each pair of store and load once.
@@ -243,7 +136,9 @@ impl Fragility {
             }
             let mut overtaken = 0u64;
             for overtaker in overtakers.iter().filter(|o| o.instance != pivot) {
-                overtaken |= Footprint::bit(overtaker.location);
+                for (location, _) in &overtaker.written {
+                    overtaken |= Footprint::bit(*location);
+                }
             }
             let (code, local) = (frame.codes[pivot], LocalId(row[pivot]));
             if view.future_footprint(code, local).reads & overtaken == 0 {
@@ -252,27 +147,12 @@ impl Fragility {
             for action in 0..view.actions(code, local) {
                 let taken = view.action(code, local, action);
                 // A `seqcst` store is followed by a fence: nothing overtakes it.
-                if let ActionKind::Store {
-                    location,
-                    value,
-                    order,
-                } = taken.kind
+                if let ActionKind::Store { order, .. } = taken.kind
                     && order != Order::SeqCst
-                    && self
-                        .candidates
-                        .may_be_delayed(frame, pivot, taken.transition)
+                    && (self.candidates).may_be_delayed(frame, pivot, taken.transition)
                 {
-                    self.run_pivot(
-                        frame,
-                        view,
-                        row,
-                        pivot,
-                        action,
-                        (location, value),
-                        taken.transition,
-                        &overtakers,
-                        &mut patterns,
-                    );
+                    let store = (action, taken.transition);
+                    self.run_pivot(frame, view, row, pivot, store, &overtakers, &mut patterns);
                 }
             }
         }
@@ -287,130 +167,42 @@ impl Fragility {
         view: &mut View<'_>,
         row: &[u32],
         pivot: usize,
-        action: usize,
-        pending: (LocationId, Value),
-        store: u32,
-        overtakers: &[Overtaker],
+        (action, store): (usize, u32),
+        overtakers: &[Writer],
         patterns: &mut Vec<Fragile>,
     ) {
-        let code = frame.codes[pivot];
-        let start = LocalId(row[pivot]);
+        let others = || overtakers.iter().filter(|o| o.instance != pivot);
         // A block reads several locations at once, so more than one store of the pivot may have to be out of its sight.
-        let blocks = overtakers.iter().any(|o| o.is_block && o.instance != pivot);
-        let mut own = row.to_vec();
-        own[frame.component(pending.0)] = view.value_id(pending.1);
-        let mut states: Vec<PivotState> = Vec::new();
-        for (outcome, next) in view.next(code, start, action).iter().enumerate() {
-            states.push(PivotState {
-                local: *next,
-                own: own.clone(),
-                delayed: vec![pending.0],
-                step: (action, outcome),
-                back: usize::MAX,
-            });
-        }
-        let mut seen: rustc_hash::FxHashSet<(LocalId, Vec<u32>, Vec<LocationId>)> =
-            Default::default();
-        let mut at = 0;
-        while at < states.len() {
-            if states.len() > MOST_BLOCK_STEPS {
-                // Local steps that never end, such as a register that counts for ever.
-                self.gave_up.store(true, Ordering::Relaxed);
-                return;
-            }
-            let local = states[at].local;
-            let mut own = states[at].own.clone();
-            for action in 0..view.actions(code, local) {
-                let taken = view.action(code, local, action);
-                let mut delayed = states[at].delayed.clone();
-                own.copy_from_slice(&states[at].own);
-                match taken.kind {
-                    ActionKind::Load { .. } | ActionKind::Wait { .. } | ActionKind::Local => {}
-                    ActionKind::Fence(order) if order != Order::SeqCst => {}
-                    ActionKind::Store {
-                        location,
-                        value,
-                        order,
-                    } if blocks && order != Order::SeqCst => {
-                        own[frame.component(location)] = view.value_id(value);
-                        delayed.push(location);
-                    }
-                    _ => continue,
-                }
-                let Ok(Some(access)) = execute(frame, view, &states[at].own, taken.kind) else {
-                    continue;
-                };
-                let loaded = match taken.kind {
-                    ActionKind::Load { location, .. } | ActionKind::Wait { location, .. } => {
-                        Some(location)
-                    }
-                    _ => None,
-                };
-                let overtaker = loaded.and_then(|location| {
-                    overtakers.iter().find(|o| {
-                        o.instance != pivot
-                            && o.location == location
-                            && !delayed.contains(&location)
-                            && (o.is_block || delayed.len() == 1)
-                    })
+        let blocks = others().any(|o| o.is_block);
+        alone::run_pivot(
+            frame,
+            view,
+            row,
+            pivot,
+            Some(action),
+            blocks,
+            &self.gave_up,
+            |_, alone, load| {
+                let known =
+                    |p: &Fragile| (p.pivot, p.store, p.load) == (pivot, store, load.transition);
+                let overtaker = others().find(|o| {
+                    o.value_for(load.location).is_some() && (o.is_block || !load.several)
                 });
                 if let Some(overtaker) = overtaker
-                    && !patterns
-                        .iter()
-                        .any(|p| p.pivot == pivot && p.store == store && p.load == taken.transition)
+                    && !patterns.iter().any(known)
                 {
-                    let mut steps = vec![(action, 0)];
-                    let mut back = at;
-                    while back != usize::MAX {
-                        steps.push(states[back].step);
-                        back = states[back].back;
-                    }
-                    steps.reverse();
                     patterns.push(Fragile {
                         pivot,
-                        steps,
+                        steps: alone.steps_to(&load),
                         store,
-                        load: taken.transition,
+                        load: load.transition,
+                        location: load.location,
                         overtaker: overtaker.clone(),
                     });
                 }
-                // Which locations are delayed matters, and whether it is more than one store; not how many.
-                delayed.sort_unstable();
-                if delayed.len() > 2 {
-                    let (first, second) = (delayed[0], delayed[1]);
-                    delayed.dedup();
-                    if delayed.len() == 1 {
-                        delayed = vec![first, second];
-                    }
-                }
-                let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
-                for (outcome, next) in nexts.iter().enumerate() {
-                    if seen.insert((*next, own.clone(), delayed.clone())) {
-                        states.push(PivotState {
-                            local: *next,
-                            own: own.clone(),
-                            delayed: delayed.clone(),
-                            step: (action, outcome),
-                            back: at,
-                        });
-                    }
-                }
-            }
-            at += 1;
-        }
+            },
+        );
     }
-}
-
-/// Where the pivot is behind its first delayed store.
-struct PivotState {
-    local: LocalId,
-    /// The state as the pivot sees it: with its own stores.
-    own: Vec<u32>,
-    /// The locations of the stores that wait in its buffer.
-    delayed: Vec<LocationId>,
-    /// The step that led here, and the state before it.
-    step: (usize, usize),
-    back: usize,
 }
 
 /// The kind of a finding: which code, which store, which load.
@@ -712,66 +504,25 @@ fn witness(
         .into_iter()
         .find(|p| kind_of(frame, p) == finding.kind)?;
     let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
-    let mut events = Vec::new();
-    for step in &before.steps {
-        push_tso_events(program, &names, step, true, &mut events);
-    }
-    // The pivot sees its own store; the others do not, so two runs go on from the same state.
-    let mut pivot_run = Run {
-        steps: Vec::new(),
-        ..before.clone()
-    };
-    for &(action, outcome) in &pattern.steps {
-        step(frame, view, &mut pivot_run, pattern.pivot, action, outcome);
-    }
-    let mut other_run = Run {
-        steps: Vec::new(),
-        ..before
-    };
-    for &(action, outcome) in &pattern.overtaker.steps {
-        step(
-            frame,
-            view,
-            &mut other_run,
-            pattern.overtaker.instance,
-            action,
-            outcome,
-        );
-    }
-    let e1 = events.len();
-    for step in &pivot_run.steps {
-        push_tso_events(program, &names, step, false, &mut events);
-    }
-    let e = events.len() - 1;
-    for step in &other_run.steps {
-        push_tso_events(program, &names, step, true, &mut events);
-    }
-    let overtaken = &program.location(pattern.overtaker.location).name;
+    let pivot = (pattern.pivot, &pattern.steps[..]);
+    let (events, e1, e) = overtaken(frame, view, &before, pivot, &pattern.overtaker, &names);
+    let location = &program.location(pattern.location).name;
     let u2 = events.iter().rposition(|event| {
         matches!(
             event.kind,
             EventKind::Flush | EventKind::Rmw | EventKind::Store
-        ) && event.location.as_ref() == Some(overtaken)
+        ) && event.location.as_ref() == Some(location)
     })?;
     let e2 = events[u2].issue.unwrap_or(u2);
-    let u1 = events.len();
-    for issue in e1..=e {
-        if events[issue].kind == EventKind::Issue {
-            let store = events[issue].clone();
-            events.push(Event {
-                kind: EventKind::Flush,
-                issue: Some(issue),
-                ..store
-            });
-        }
-    }
+    let u1 = events.iter().position(|event| event.issue == Some(e1))?;
+    let value = pattern.overtaker.value_for(pattern.location)?;
     let message = format!(
-        "{} reads {} from `{overtaken}` while its store to `{}` still waits, and then {} writes {}: the order of the stores says that {} wrote first, the order of {}'s own steps says that its store came first, and no SC run has both",
+        "{} reads {} from `{location}` while its store to `{}` still waits, and then {} writes {}: the order of the stores says that {} wrote first, the order of {}'s own steps says that its store came first, and no SC run has both",
         names[pattern.pivot],
         events[e].value.unwrap_or(0),
         events[e1].location.as_deref().unwrap_or(""),
         names[pattern.overtaker.instance],
-        pattern.overtaker.value,
+        view.value(value),
         names[pattern.overtaker.instance],
         names[pattern.pivot],
     );

@@ -609,26 +609,12 @@ pub(super) fn locations(
     address: &Address<RegisterId>,
     registers: &[Option<Value>],
 ) -> Vec<usize> {
-    match address {
-        Address::Direct(location) => vec![location.index()],
-        Address::Element {
-            first,
-            length,
-            index,
-        } => match evaluate(program, index, registers) {
-            Some(index) if (0..Value::from(*length)).contains(&index) => {
-                vec![first.index() + index as usize]
-            }
-            _ => (first.index()..first.index() + *length as usize).collect(),
-        },
-        Address::Pointer(pointer) => match evaluate(program, pointer, registers) {
-            Some(address) => program
-                .location_at(address)
-                .map(LocationId::index)
-                .into_iter()
-                .collect(),
-            None => (0..program.locations.len()).collect(),
-        },
+    let known = |expr: &palisade_lang::RegisterExpr| {
+        evaluate(program, expr, registers).map(|value| vec![value])
+    };
+    match address.may_mean(program, known) {
+        Some(locations) => locations.into_iter().map(LocationId::index).collect(),
+        None => (0..program.locations.len()).collect(),
     }
 }
 

@@ -9,18 +9,12 @@
 //! Why every run is still there: by induction, a run of the program and the same steps here agree in the points of all threads and in everything that
 //! is not forgotten, since nothing that is kept is ever computed from what is not.
 
-use std::collections::BTreeSet;
-
 use palisade_lang::{
-    Address, Copies, Expr, LocationId, Op, Order, Program, RegisterExpr, RegisterId, RmwAction,
-    Transition, Value,
+    Address, Expr, LocationId, Op, Order, Program, RegisterExpr, RegisterId, RmwAction, Transition,
+    Value,
 };
 
-/// The values that something may have; `None` for too many.
-type Values = Option<BTreeSet<Value>>;
-
-/// An expression is evaluated for so many combinations of values.
-const MOST_COMBINATIONS: usize = 64;
+use crate::values::{Possible, possible_values_by_code};
 
 /// The program without what takes more than `most` values, and the names of the locations that forget theirs. None where nothing is forgotten, or an address
 /// or a block would depend on it.
@@ -32,13 +26,13 @@ pub fn without_large_values(program: &Program, most: usize) -> Option<(Program, 
     let small = Small::new(program, most);
     let mut forgetful = program.clone();
     let mut names = Vec::new();
-    for (location, values) in forgetful.locations.iter_mut().zip(&small.locations) {
+    for (location, values) in forgetful.locations.iter_mut().zip(&small.0.memory) {
         if values.is_none() {
             location.initial = 0;
             names.push(location.name.clone());
         }
     }
-    let large_registers = small.registers.iter().flatten().any(Option::is_none);
+    let large_registers = small.0.registers.iter().flatten().any(Option::is_none);
     if names.is_empty() && !large_registers {
         return None;
     }
@@ -57,176 +51,61 @@ pub fn without_large_values(program: &Program, most: usize) -> Option<(Program, 
 }
 
 /// What takes few values.
-struct Small {
-    /// By code and register.
-    registers: Vec<Vec<Values>>,
-    locations: Vec<Values>,
-    most: usize,
-    changed: bool,
-}
+struct Small(Possible);
 
 impl Small {
     fn new(program: &Program, most: usize) -> Self {
-        let zero = || Some(BTreeSet::from([0]));
-        let mut small = Small {
-            registers: Vec::new(),
-            locations: Vec::new(),
-            most,
-            changed: true,
-        };
-        for thread in &program.threads {
-            let mut registers: Vec<Values> = thread.registers.iter().map(|_| zero()).collect();
-            if let (Some(me), Copies::Fixed(copies)) = (thread.me, thread.copies) {
-                // What a copy's number is never changes.
-                small.most = small.most.max(copies as usize);
-                registers[me.index()] = Some((0..Value::from(copies)).collect());
-            }
-            small.registers.push(registers);
-        }
-        for location in &program.locations {
-            let initial = program.domain.reduce(location.initial);
-            small.locations.push(Some(BTreeSet::from([initial])));
-        }
-        while std::mem::take(&mut small.changed) {
-            for (code, thread) in program.threads.iter().enumerate() {
-                for transition in &thread.transitions {
-                    small.look_at(program, code, &transition.op);
-                }
-            }
-        }
-        small
-    }
-
-    fn add_to(values: &mut Values, more: &Values, most: usize) -> bool {
-        let Some(known) = values else {
-            return false;
-        };
-        let before = known.len();
-        match more {
-            Some(more) => known.extend(more),
-            None => {
-                *values = None;
-                return true;
-            }
-        }
-        let after = known.len();
-        if after > most {
-            *values = None;
-        }
-        before != after
-    }
-
-    fn add_to_register(&mut self, code: usize, register: RegisterId, more: &Values) {
-        let values = &mut self.registers[code][register.index()];
-        self.changed |= Self::add_to(values, more, self.most);
-    }
-
-    fn look_at(&mut self, program: &Program, code: usize, op: &Op) {
-        if let Op::Assign(register, value) = op {
-            let values = self.values_of(program, code, value);
-            self.add_to_register(code, *register, &values);
-            return;
-        }
-        let Some(address) = op.address() else {
-            return;
-        };
-        let places = places(program, address);
+        let mut small = Small(possible_values_by_code(program, most));
         // What the same instruction may access is forgotten together.
-        let forgotten = places.iter().any(|&p| self.locations[p].is_none());
-        let mut there = Some(BTreeSet::new());
-        for &place in &places {
-            if forgotten && self.locations[place].take().is_some() {
-                self.changed = true;
-            }
-            Self::add_to(&mut there, &self.locations[place], usize::MAX);
-        }
-        if let Some(target) = op.target() {
-            self.add_to_register(code, target, &there);
-        }
-        let written = match op {
-            Op::Store { value, .. } => self.values_of(program, code, value),
-            Op::Rmw { action, .. } => match action {
-                RmwAction::CompareAndSwap { desired, .. }
-                | RmwAction::BlockingCompareAndSwap { desired, .. } => {
-                    self.values_of(program, code, desired)
-                }
-                RmwAction::Exchange(value) => self.values_of(program, code, value),
-                RmwAction::Fetch(op, operand) => {
-                    let operand = self.values_of(program, code, operand);
-                    match (there, operand) {
-                        (Some(there), Some(operand)) => {
-                            let pairs = there.iter().flat_map(|a| operand.iter().map(|b| (*a, *b)));
-                            let results =
-                                pairs.filter_map(|(a, b)| program.domain.binary(*op, a, b).ok());
-                            Some(results.collect())
-                        }
-                        _ => None,
+        loop {
+            let mut together = Vec::new();
+            for (code, thread) in program.threads.iter().enumerate() {
+                for address in thread.transitions.iter().filter_map(|t| t.op.address()) {
+                    if small.is_forgotten(program, code, address) {
+                        together.extend(small.places(program, code, address));
                     }
                 }
-            },
-            _ => return,
-        };
-        for place in places {
-            self.changed |= Self::add_to(&mut self.locations[place], &written, self.most);
+            }
+            together.retain(|&location| small.0.memory[location].is_some());
+            if together.is_empty() {
+                return small;
+            }
+            together.into_iter().for_each(|l| small.0.forget(l));
+            small.0.settle(program);
         }
+    }
+
+    /// The locations that an address may name.
+    fn places(&self, program: &Program, code: usize, address: &Address<RegisterId>) -> Vec<usize> {
+        match self.0.locations(program, code, address) {
+            Some(locations) => locations.into_iter().map(LocationId::index).collect(),
+            None => (0..program.locations.len()).collect(),
+        }
+    }
+
+    /// Whether an address may name a location that is forgotten.
+    fn is_forgotten(&self, program: &Program, code: usize, address: &Address<RegisterId>) -> bool {
+        let places = self.places(program, code, address);
+        places.iter().any(|&place| self.0.memory[place].is_none())
     }
 
     fn is_large(&self, code: usize, expr: &RegisterExpr) -> bool {
         let mut large = false;
-        expr.for_each_atom(&mut |r| large |= self.registers[code][r.index()].is_none());
+        expr.for_each_atom(&mut |r| large |= self.0.registers[code][r.index()].is_none());
         large
-    }
-
-    fn values_of(&self, program: &Program, code: usize, expr: &RegisterExpr) -> Values {
-        let mut registers: Vec<RegisterId> = Vec::new();
-        expr.for_each_atom(&mut |r| {
-            if !registers.contains(r) {
-                registers.push(*r);
-            }
-        });
-        let mut combinations: Vec<Vec<(RegisterId, Value)>> = vec![Vec::new()];
-        for register in registers {
-            let values = self.registers[code][register.index()].as_ref()?;
-            if combinations.len() * values.len() > MOST_COMBINATIONS {
-                return None;
-            }
-            combinations = combinations
-                .iter()
-                .flat_map(|known| {
-                    values.iter().map(move |&value| {
-                        let mut longer = known.clone();
-                        longer.push((register, value));
-                        longer
-                    })
-                })
-                .collect();
-        }
-        let evaluate = |known: &Vec<(RegisterId, Value)>| {
-            let value_of = |register: &RegisterId| {
-                let found = known.iter().find(|(r, _)| r == register);
-                Ok(found.map_or(0, |(_, value)| *value))
-            };
-            let mut value_of = value_of;
-            expr.eval(program.domain, &mut value_of).ok()
-        };
-        let values = combinations.iter().filter_map(evaluate);
-        Some(values.map(|v| program.domain.reduce(v)).collect())
     }
 
     /// What is left of an instruction: the ways in which it may be executed. None where an address is forgotten.
     fn without(&self, program: &Program, code: usize, op: &Op) -> Option<Vec<Op>> {
         let large = |expr: &RegisterExpr| self.is_large(code, expr);
-        let is_forgotten = |register: RegisterId| self.registers[code][register.index()].is_none();
+        let is_forgotten =
+            |register: RegisterId| self.0.registers[code][register.index()].is_none();
         match op.address() {
             Some(Address::Element { index, .. }) if large(index) => return None,
             Some(Address::Pointer(pointer)) if large(pointer) => return None,
             _ => {}
         }
-        let forgotten = op.address().is_some_and(|a| {
-            places(program, a)
-                .iter()
-                .any(|&p| self.locations[p].is_none())
-        });
+        let forgotten = (op.address()).is_some_and(|a| self.is_forgotten(program, code, a));
         let kept = |expr: &RegisterExpr| match forgotten {
             true => Expr::Const(0),
             false => expr.clone(),
@@ -305,22 +184,5 @@ impl Small {
             }
             _ => vec![op.clone()],
         })
-    }
-}
-
-/// The locations that an address may name.
-fn places(program: &Program, address: &Address<RegisterId>) -> Vec<usize> {
-    match address {
-        Address::Direct(location) => vec![location.index()],
-        Address::Element { first, length, .. } => {
-            (first.index()..first.index() + *length as usize).collect()
-        }
-        Address::Pointer(pointer) => match pointer.constant(program.domain) {
-            Some(address) => {
-                let found = program.location_at(address);
-                found.map(LocationId::index).into_iter().collect()
-            }
-            None => (0..program.locations.len()).collect(),
-        },
     }
 }

@@ -142,6 +142,7 @@ impl<'a> Story<'a> {
             rf: None,
             after: None,
             atomic,
+            addresses: Default::default(),
         };
         event.value = access.written.map(|(_, value)| value).or(access.read);
         event.read = access.read.filter(|_| event_kind == EventKind::Rmw);

@@ -6,8 +6,8 @@
 use palisade_lang::{LocationId, Op, Program, Thread};
 
 use super::overtake::overtaken_stores;
-use super::values::Possible;
 use crate::state::Frame;
+use crate::values::Possible;
 use palisade_memory::tso::drains;
 use palisade_threads::Footprint;
 
@@ -165,7 +165,7 @@ fn loads_behind(thread: &Thread, store: usize, past_stores: bool) -> Vec<usize> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tso::values::possible_values;
+    use crate::values::possible_values;
 
     fn left(text: &str, other: Other) -> u64 {
         let program = palisade_testkit::program(text);

@@ -13,7 +13,7 @@ use palisade_threads::Footprint;
 use rustc_hash::FxHashMap;
 
 use super::overtake::{later_loads, overtaken_stores};
-use super::values::{Possible, Values, extend, possible_values};
+use crate::values::{Possible, Values, extend, possible_values};
 
 /// What is left to be searched for.
 #[derive(Debug)]

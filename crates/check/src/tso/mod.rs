@@ -54,6 +54,7 @@
 //! the steps that go before it in the normal form must still be possible; so a store that a load may overtake, to a location
 //! that others may access, makes its thread unfit for such a set. (Where no other thread may access its location, no cycle is closed by it.)
 
+pub(crate) mod alone;
 pub(crate) mod attack;
 pub(crate) mod delayed;
 pub(crate) mod filter;
@@ -61,5 +62,4 @@ pub(crate) mod guide;
 pub(crate) mod overtake;
 pub(crate) mod robust;
 pub(crate) mod trf;
-pub(crate) mod values;
 pub(crate) mod witness;

@@ -1,6 +1,6 @@
 //! What can be known about overtaking without running a program: which loads may follow a store with no fence between.
 
-use palisade_lang::{Address, LocationId, Op, PointId, RegisterId, Thread};
+use palisade_lang::{Op, PointId, Thread};
 use palisade_memory::tso::drains;
 use palisade_threads::Footprint;
 
@@ -20,7 +20,7 @@ pub(crate) fn overtaking_loads(thread: &Thread) -> Vec<u64> {
         }
         let mut loads = result[transition.to.index()];
         if let Op::Load { address, .. } | Op::Wait { address, .. } = &transition.op {
-            loads |= locations(address);
+            loads |= Footprint::of(address);
         }
         let from = transition.from.index();
         if loads & !result[from] != 0 {
@@ -29,17 +29,6 @@ pub(crate) fn overtaking_loads(thread: &Thread) -> Vec<u64> {
         }
     }
     result
-}
-
-/// The locations that an address may stand for, folded to 64 bits.
-pub(crate) fn locations(address: &Address<RegisterId>) -> u64 {
-    match address {
-        Address::Direct(location) => Footprint::bit(*location),
-        Address::Element { first, length, .. } => (0..(*length).min(64)).fold(0, |set, i| {
-            set | Footprint::bit(LocationId(first.0.wrapping_add(i)))
-        }),
-        Address::Pointer(_) => u64::MAX,
-    }
 }
 
 /// For each load outside blocks the stores that it may overtake: there is a way from the store to the load on which nothing waits for the buffer, and

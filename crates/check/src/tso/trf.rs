@@ -20,18 +20,15 @@ use palisade_explore::{Finding, Successors};
 use palisade_lang::{LocationId, Order, Program};
 use palisade_memory::{Event, EventKind, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, LocalId, View};
-use rustc_hash::FxHashSet;
 
+use super::alone::{self, RUNS_ON_FOR_EVER, Taken, Writer, overtaken, writers};
 use super::delayed::{Candidates, Other, candidates};
-use super::values::possible_values;
-use crate::run::{Run, events, push_tso_events, replay, step};
-use crate::sc::{Observed, Observer, ScSpace, execute};
+use crate::run::{events, replay, step};
+use crate::sc::{Observed, Observer, ScSpace};
 use crate::search::search;
 use crate::state::Frame;
+use crate::values::possible_values;
 use crate::{Answer, Control, Criterion, Model, Options, Verdict};
-
-/// How many states inside one `atomic` block, or of the pivot alone, are tried before giving up.
-const MOST_STATES: usize = 1 << 18;
 
 /// Looks for triangular races.
 pub(crate) struct Triangles {
@@ -40,25 +37,15 @@ pub(crate) struct Triangles {
     pub(crate) gave_up: AtomicBool,
 }
 
-/// A way to an enabled store of another thread: one step, or a block to its end.
-#[derive(Clone, Debug)]
-struct Opponent {
-    instance: usize,
-    steps: Vec<(usize, usize)>,
-    /// The locations that are stored to.
-    written: Vec<LocationId>,
-    is_block: bool,
-}
-
 /// A triangular race in a state.
 #[derive(Clone, Debug)]
 struct Race {
     pivot: usize,
     /// The pivot's steps from the store to the load.
-    steps: Vec<(usize, usize)>,
+    steps: Vec<Taken>,
     load: u32,
     location: LocationId,
-    opponent: Opponent,
+    opponent: Writer,
     /// Whether the opponent is a block that runs on memory without the pivot's stores.
     overtakes: bool,
 }
@@ -78,112 +65,6 @@ impl Triangles {
         }
     }
 
-    /// The loads that the thread is about to execute, as (action, location).
-    fn loads(
-        &self,
-        frame: &Frame<'_>,
-        view: &mut View<'_>,
-        row: &[u32],
-        instance: usize,
-    ) -> Vec<(usize, u32, LocationId)> {
-        let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-        let mut loads = Vec::new();
-        for action in 0..view.actions(code, local) {
-            let taken = view.action(code, local, action);
-            if let ActionKind::Load { location, .. } | ActionKind::Wait { location, .. } =
-                taken.kind
-                && matches!(execute(frame, view, row, taken.kind), Ok(Some(_)))
-            {
-                loads.push((action, taken.transition, location));
-            }
-        }
-        loads
-    }
-
-    /// The stores that a thread is about to execute.
-    fn opponents(
-        &self,
-        frame: &Frame<'_>,
-        view: &mut View<'_>,
-        row: &[u32],
-        instance: usize,
-    ) -> Vec<Opponent> {
-        let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-        let mut found = Vec::new();
-        for action in 0..view.actions(code, local) {
-            let kind = view.action(code, local, action).kind;
-            match kind {
-                ActionKind::Store { .. } | ActionKind::Rmw { .. } => {
-                    if let Ok(Some(access)) = execute(frame, view, row, kind)
-                        && let Some((location, _)) = access.written
-                    {
-                        found.push(Opponent {
-                            instance,
-                            steps: vec![(action, 0)],
-                            written: vec![location],
-                            is_block: false,
-                        });
-                    }
-                }
-                ActionKind::AtomicBegin => {
-                    self.run_block(frame, view, row, instance, action, &mut found)
-                }
-                _ => {}
-            }
-        }
-        found
-    }
-
-    /// Runs a block to each of its ends.
-    fn run_block(
-        &self,
-        frame: &Frame<'_>,
-        view: &mut View<'_>,
-        row: &[u32],
-        instance: usize,
-        begin: usize,
-        found: &mut Vec<Opponent>,
-    ) {
-        let code = frame.codes[instance];
-        let mut alone = Alone::new(instance);
-        for outcome in 0..view.next(code, LocalId(row[instance]), begin).len() {
-            let mut inside = row.to_vec();
-            inside[instance] = view.next(code, LocalId(row[instance]), begin)[outcome].0;
-            alone.begin(inside, (begin, outcome));
-        }
-        let mut at = 0;
-        while let Some((current, written)) = alone.state(at) {
-            if alone.entries.len() > MOST_STATES {
-                self.gave_up.store(true, Relaxed);
-                return;
-            }
-            let local = LocalId(current[instance]);
-            if !view.is_atomic(code, local) {
-                if !written.is_empty()
-                    && !found
-                        .iter()
-                        .any(|o| o.instance == instance && o.is_block && o.written == written)
-                {
-                    found.push(Opponent {
-                        instance,
-                        steps: way_to(&alone.entries, at),
-                        written,
-                        is_block: true,
-                    });
-                }
-                at += 1;
-                continue;
-            }
-            for action in 0..view.actions(code, local) {
-                let kind = view.action(code, local, action).kind;
-                if !matches!(kind, ActionKind::Error(_)) {
-                    alone.go_on(frame, view, at, action);
-                }
-            }
-            at += 1;
-        }
-    }
-
     /// Whether a state has a triangular race.
     pub(crate) fn is_race(&self, frame: &Frame<'_>, view: &mut View<'_>, row: &[u32]) -> bool {
         !self.races(frame, view, row).is_empty()
@@ -196,7 +77,7 @@ impl Triangles {
         if frame.atomic_thread(view, row).is_some() {
             return races;
         }
-        let mut blocks: Option<Vec<Opponent>> = None;
+        let mut blocks: Option<Vec<Writer>> = None;
         for pivot in 0..count {
             let (code, local) = (frame.codes[pivot], LocalId(row[pivot]));
             if view.next_footprint(code, local).writes == 0
@@ -226,35 +107,53 @@ impl Triangles {
                 {
                     let mut stored = row.to_vec();
                     stored[frame.component(location)] = view.value_id(value);
+                    let mut opponents: Option<Vec<Writer>> = None;
                     self.run_pivot(
                         frame,
                         view,
-                        &stored,
+                        row,
                         pivot,
-                        (action, location),
-                        &challengers,
+                        Some(action),
+                        |view, location| {
+                            let opponents = opponents.get_or_insert_with(|| {
+                                let others = challengers.iter();
+                                others
+                                    .flat_map(|&o| writers(frame, view, &stored, o, &self.gave_up))
+                                    .collect()
+                            });
+                            let mut opponents = opponents.iter();
+                            opponents.find(|o| o.value_for(location).is_some()).cloned()
+                        },
                         &mut races,
                     );
                 }
             }
             let blocks = blocks.get_or_insert_with(|| {
-                let mut all = Vec::new();
-                for instance in 0..count {
-                    all.extend(self.opponents(frame, view, row, instance));
-                }
-                all.retain(|o| o.is_block);
-                all
+                (0..count)
+                    .flat_map(|other| writers(frame, view, row, other, &self.gave_up))
+                    .filter(|writer| writer.is_block)
+                    .collect()
             });
             if blocks.iter().any(|b| b.instance != pivot) {
-                let blocks: Vec<&Opponent> =
-                    blocks.iter().filter(|b| b.instance != pivot).collect();
-                self.overtaken_by_block(frame, view, row, pivot, &blocks, &mut races);
+                self.run_pivot(
+                    frame,
+                    view,
+                    row,
+                    pivot,
+                    None,
+                    |_, location| {
+                        let mut others = blocks.iter().filter(|b| b.instance != pivot);
+                        others.find(|b| b.value_for(location).is_some()).cloned()
+                    },
+                    &mut races,
+                );
             }
         }
         races
     }
 
-    /// Lets the pivot alone go on behind its store, by loads and local steps, on a memory that has the store.
+    /// Lets the pivot alone go on: behind one store, by loads and local steps, to a load that an opponent is about to store to, on a memory that has the store; or
+    /// by any stores, where the opponent is a block that does not see them.
     #[allow(clippy::too_many_arguments)]
     fn run_pivot(
         &self,
@@ -262,201 +161,36 @@ impl Triangles {
         view: &mut View<'_>,
         row: &[u32],
         pivot: usize,
-        (action, stored): (usize, LocationId),
-        challengers: &[usize],
+        store: Option<usize>,
+        mut opponent: impl FnMut(&mut View<'_>, LocationId) -> Option<Writer>,
         races: &mut Vec<Race>,
     ) {
-        let code = frame.codes[pivot];
-        let mut opponents: Option<Vec<Opponent>> = None;
-        let mut seen: FxHashSet<LocalId> = FxHashSet::default();
-        let mut current = row.to_vec();
-        // Local states of the pivot, with the step that led there and the state before it.
-        let mut states: Vec<(LocalId, Taken, usize)> = Vec::new();
-        for (outcome, next) in view
-            .next(code, LocalId(row[pivot]), action)
-            .iter()
-            .enumerate()
-        {
-            states.push((*next, (action, outcome), usize::MAX));
-        }
-        let mut at = 0;
-        while at < states.len() {
-            if states.len() > MOST_STATES {
-                self.gave_up.store(true, Relaxed);
-                return;
-            }
-            current[pivot] = states[at].0.0;
-            for (action, load, location) in self.loads(frame, view, &current, pivot) {
-                if location == stored || races.iter().any(|r| r.pivot == pivot && r.load == load) {
-                    continue;
-                }
-                let opponents = opponents.get_or_insert_with(|| {
-                    let mut all = Vec::new();
-                    for &other in challengers {
-                        all.extend(self.opponents(frame, view, row, other));
-                    }
-                    all
-                });
-                if let Some(opponent) = opponents.iter().find(|o| o.written.contains(&location)) {
-                    let mut steps = way_to(&states, at);
-                    steps.push((action, 0));
+        let overtakes = store.is_none();
+        alone::run_pivot(
+            frame,
+            view,
+            row,
+            pivot,
+            store,
+            overtakes,
+            &self.gave_up,
+            |view, alone, load| {
+                let known = |r: &Race| r.pivot == pivot && r.load == load.transition;
+                if !races.iter().any(known)
+                    && let Some(opponent) = opponent(view, load.location)
+                {
                     races.push(Race {
                         pivot,
-                        steps,
-                        load,
-                        location,
-                        opponent: opponent.clone(),
-                        overtakes: false,
+                        steps: alone.steps_to(&load),
+                        load: load.transition,
+                        location: load.location,
+                        opponent,
+                        overtakes,
                     });
                 }
-            }
-            let local = states[at].0;
-            for action in 0..view.actions(code, local) {
-                let kind = view.action(code, local, action).kind;
-                match kind {
-                    ActionKind::Load { .. } | ActionKind::Wait { .. } | ActionKind::Local => {}
-                    ActionKind::Fence(order) if order != Order::SeqCst => {}
-                    _ => continue,
-                }
-                let Ok(Some(access)) = execute(frame, view, &current, kind) else {
-                    continue;
-                };
-                let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
-                for (outcome, next) in nexts.iter().enumerate() {
-                    if seen.insert(*next) {
-                        states.push((*next, (action, outcome), at));
-                    }
-                }
-            }
-            at += 1;
-        }
+            },
+        );
     }
-
-    /// Lets the pivot alone go on from a state in which blocks can begin, with its stores in its buffer.
-    fn overtaken_by_block(
-        &self,
-        frame: &Frame<'_>,
-        view: &mut View<'_>,
-        row: &[u32],
-        pivot: usize,
-        blocks: &[&Opponent],
-        races: &mut Vec<Race>,
-    ) {
-        let code = frame.codes[pivot];
-        let mut alone = Alone::new(pivot);
-        alone.begin(row.to_vec(), (0, 0));
-        let mut at = 0;
-        while let Some((current, stored)) = alone.state(at) {
-            if alone.entries.len() > MOST_STATES {
-                self.gave_up.store(true, Relaxed);
-                return;
-            }
-            if !stored.is_empty() {
-                for (action, load, location) in self.loads(frame, view, &current, pivot) {
-                    let block = blocks.iter().find(|b| b.written.contains(&location));
-                    if let Some(block) = block
-                        && !stored.contains(&location)
-                        && !races.iter().any(|r| r.pivot == pivot && r.load == load)
-                    {
-                        // The first entry is the state itself, reached by no step.
-                        let mut steps = way_to(&alone.entries, at);
-                        steps.remove(0);
-                        steps.push((action, 0));
-                        races.push(Race {
-                            pivot,
-                            steps,
-                            load,
-                            location,
-                            opponent: (*block).clone(),
-                            overtakes: true,
-                        });
-                    }
-                }
-            }
-            let local = LocalId(current[pivot]);
-            for action in 0..view.actions(code, local) {
-                let kind = view.action(code, local, action).kind;
-                match kind {
-                    ActionKind::Load { .. } | ActionKind::Wait { .. } | ActionKind::Local => {}
-                    ActionKind::Store { order, .. } | ActionKind::Fence(order)
-                        if order != Order::SeqCst => {}
-                    _ => continue,
-                }
-                alone.go_on(frame, view, at, action);
-            }
-            at += 1;
-        }
-    }
-}
-
-/// A state, and the locations that a thread has written on its way there, in order.
-type Written = (Vec<u32>, Vec<LocationId>);
-
-/// A step: the action and its outcome.
-type Taken = (usize, usize);
-
-/// Where one thread can get while all others stand still.
-struct Alone {
-    instance: usize,
-    seen: FxHashSet<Written>,
-    /// Each state with the step that led there and the entry before it.
-    entries: Vec<(Written, Taken, usize)>,
-}
-
-impl Alone {
-    fn new(instance: usize) -> Self {
-        Alone {
-            instance,
-            seen: FxHashSet::default(),
-            entries: Vec::new(),
-        }
-    }
-
-    /// Adds a state to begin with, to which this step led.
-    fn begin(&mut self, row: Vec<u32>, step: Taken) {
-        self.entries.push(((row, Vec::new()), step, usize::MAX));
-    }
-
-    /// The state of an entry; `None` behind the last.
-    fn state(&self, at: usize) -> Option<Written> {
-        self.entries.get(at).map(|entry| entry.0.clone())
-    }
-
-    /// Adds the states to which an action leads, if it can be taken and they are new.
-    fn go_on(&mut self, frame: &Frame<'_>, view: &mut View<'_>, at: usize, action: usize) {
-        let (mut row, mut written) = self.entries[at].0.clone();
-        let (code, local) = (frame.codes[self.instance], LocalId(row[self.instance]));
-        let kind = view.action(code, local, action).kind;
-        let Ok(Some(access)) = execute(frame, view, &row, kind) else {
-            return;
-        };
-        if let Some((location, value)) = access.written {
-            row[frame.component(location)] = view.value_id(value);
-            if let Err(place) = written.binary_search(&location) {
-                written.insert(place, location);
-            }
-        }
-        let nexts = view.resume(code, local, action, access.read.unwrap_or(0));
-        for (outcome, next) in nexts.iter().enumerate() {
-            row[self.instance] = next.0;
-            let state = (row.clone(), written.clone());
-            if self.seen.insert(state.clone()) {
-                self.entries.push((state, (action, outcome), at));
-            }
-        }
-    }
-}
-
-/// The steps to an entry of a list in which each entry has its step and the entry before it.
-fn way_to<State>(entries: &[(State, Taken, usize)], mut at: usize) -> Vec<Taken> {
-    let mut steps = Vec::new();
-    while at != usize::MAX {
-        let (_, step, before) = &entries[at];
-        steps.push(*step);
-        at = *before;
-    }
-    steps.reverse();
-    steps
 }
 
 /// The kind of a finding: which code, which load.
@@ -517,9 +251,7 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     answer.stats.pruned = all - left;
     let mut view = frame.threads.view();
     if answer.verdict == Verdict::Holds && space.observer.gave_up.load(Relaxed) {
-        answer.verdict = Verdict::Unknown(
-            "some thread can run on for ever with its stores in its buffer, or inside an `atomic` block".into(),
-        );
+        answer.verdict = Verdict::Unknown(RUNS_ON_FOR_EVER.into());
     }
     answer.tell(&outcome, options, |finding| {
         witness(&space, &mut view, finding)
@@ -553,7 +285,9 @@ fn witness(
             )
     };
     let (events, load) = if race.overtakes {
-        tso_events(space, view, &race, run, &names)
+        let pivot = (race.pivot, &race.steps[..]);
+        let (events, _, load) = overtaken(frame, view, &run, pivot, &race.opponent, &names);
+        (events, load)
     } else {
         for &(action, outcome) in &race.steps {
             step(frame, view, &mut run, race.pivot, action, outcome);
@@ -600,49 +334,4 @@ fn witness(
         loop_start: None,
         copies: None,
     })
-}
-
-/// The run in which a block overtakes stores, as TSO executes it; and the place of the load in it.
-fn tso_events(
-    space: &ScSpace<'_, '_, Triangles>,
-    view: &mut View<'_>,
-    race: &Race,
-    before: Run,
-    names: &[String],
-) -> (Vec<Event>, usize) {
-    let frame = space.frame;
-    let program = frame.program();
-    let mut events = Vec::new();
-    for step in &before.steps {
-        push_tso_events(program, names, step, true, &mut events);
-    }
-    let first = events.len();
-    // The pivot sees its own stores; the block does not, so two runs go on from the same state.
-    let run_on = |view: &mut View<'_>, instance: usize, steps: &[(usize, usize)]| {
-        let mut run = Run {
-            steps: Vec::new(),
-            ..before.clone()
-        };
-        for &(action, outcome) in steps {
-            step(frame, view, &mut run, instance, action, outcome);
-        }
-        run.steps
-    };
-    for step in run_on(view, race.pivot, &race.steps) {
-        push_tso_events(program, names, &step, false, &mut events);
-    }
-    let load = events.len() - 1;
-    for step in run_on(view, race.opponent.instance, &race.opponent.steps) {
-        push_tso_events(program, names, &step, true, &mut events);
-    }
-    for issue in first..load {
-        if events[issue].kind == EventKind::Issue {
-            events.push(Event {
-                kind: EventKind::Flush,
-                issue: Some(issue),
-                ..events[issue].clone()
-            });
-        }
-    }
-    (events, load)
 }

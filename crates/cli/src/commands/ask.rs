@@ -78,15 +78,15 @@ pub struct Asking<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// One thread, little time and memory, beside others: enough for most of a large tree.
-    Glance,
+    Quick,
     /// Everything that the flags allow.
     Full,
 }
 
-/// A glance takes no longer than this, and no more than a quarter of what a FILE may take.
-const GLANCE: Duration = Duration::from_secs(2);
-/// Nor does the whole process hold more than this while there are glances under way.
-const GLANCE_MEMORY: u64 = 1 << 30;
+/// A quick search takes no longer than this, and no more than a quarter of what a FILE may take.
+const QUICK_TIME: Duration = Duration::from_secs(2);
+/// Nor does the whole process hold more than this while quick searches are under way.
+const QUICK_MEMORY: u64 = 1 << 30;
 
 /// A report, and what is to be said about the program's text besides.
 struct Done {
@@ -138,7 +138,7 @@ impl Asking<'_> {
             }
         } else {
             let glance = |index| {
-                let done = one(index, Effort::Glance);
+                let done = one(index, Effort::Quick);
                 line.advance();
                 (is_decided(&done.report) || cancel().load(Ordering::Relaxed)).then_some(done)
             };
@@ -199,7 +199,7 @@ impl Asking<'_> {
         let answer = move |program: &Program, asked: Asked, stop: &AtomicBool| {
             let line = match effort {
                 Effort::Full => ProgressLine::new(&shown),
-                Effort::Glance => ProgressLine::none(),
+                Effort::Quick => ProgressLine::none(),
             };
             let control = Control {
                 cancel: stop,
@@ -282,7 +282,7 @@ fn limits_of(search: &SearchArgs, effort: Effort) -> Limits {
     let memory = match effort {
         Effort::Full => search.memory,
         // Others are looked at beside it, and it will be looked at again.
-        Effort::Glance => None,
+        Effort::Quick => None,
     };
     Limits {
         timeout: timeout(search, effort),
@@ -294,7 +294,11 @@ fn limits_of(search: &SearchArgs, effort: Effort) -> Limits {
 fn timeout(search: &SearchArgs, effort: Effort) -> Option<Duration> {
     match effort {
         Effort::Full => search.timeout,
-        Effort::Glance => Some(search.timeout.map_or(GLANCE, |most| GLANCE.min(most / 4))),
+        Effort::Quick => Some(
+            search
+                .timeout
+                .map_or(QUICK_TIME, |most| QUICK_TIME.min(most / 4)),
+        ),
     }
 }
 
@@ -308,9 +312,9 @@ pub fn options(
 ) -> Options {
     let (jobs, memory) = match effort {
         Effort::Full => (jobs_of(search), search.memory),
-        Effort::Glance => {
+        Effort::Quick => {
             let memory = search.memory.unwrap_or(u64::MAX);
-            (1, Some(memory.min(GLANCE_MEMORY)))
+            (1, Some(memory.min(QUICK_MEMORY)))
         }
     };
     // A glance is over before anything has to be put away.

@@ -8,8 +8,8 @@ mod fence;
 mod fmt;
 mod jobs;
 mod lsp;
+mod manual;
 pub mod orders;
-mod papers;
 pub mod playground;
 mod reach;
 mod report;
@@ -38,7 +38,7 @@ pub fn run(command: Command, output: &mut Output) -> Status {
         Command::Job(args) => jobs::job(&args.0, output),
         Command::Merge(args) => jobs::merge(&args.0, output),
         Command::Playground(args) => playground::run(&args.0, output),
-        Command::Completions(args) => papers::completions(&args.0, output),
-        Command::Man(args) => papers::man(&args.0, output),
+        Command::Completions(args) => manual::completions(&args.0, output),
+        Command::Man(args) => manual::man(&args.0, output),
     }
 }

@@ -92,6 +92,7 @@ fn random_witness(random: &mut fastrand::Rng) -> Witness {
             rf: None,
             after: None,
             atomic: random.u32(0..8) == 0,
+            addresses: Default::default(),
         };
         let earlier = |random: &mut fastrand::Rng| match random.usize(0..=index) {
             0 => EventRef::Initial(InitialName::Init),

@@ -1,8 +1,9 @@
 //! Which values registers and locations may hold, and so which locations an instruction may touch: a small set for each register of each
-//! running thread and for each location, the same at every point of the code.
+//! running thread (or of each thread's code, for all its copies) and for each location, the same at every point of the code.
 
 use palisade_lang::{
-    Address, Domain, Expr, LocationId, Op, Program, RegisterExpr, RegisterId, RmwAction, Value,
+    Address, Copies, Domain, Expr, LocationId, Op, Program, RegisterExpr, RegisterId, RmwAction,
+    ThreadId, Value,
 };
 use palisade_threads::Footprint;
 
@@ -16,70 +17,38 @@ const MOST_COMBINATIONS: usize = 576;
 /// Longer code is not analysed: every address may be anything that its form allows.
 const MOST_INSTRUCTIONS: usize = 50_000;
 
-/// The values that registers and locations may hold under SC.
+/// The values that registers of running threads, and locations, may hold, whatever the memory model.
 pub(crate) fn possible_values(program: &Program) -> Possible {
-    let instances = program.instances();
-    let total: usize = instances
-        .iter()
-        .map(|i| program.thread(i.thread).transitions.len())
-        .sum();
-    let registers: Vec<Vec<Values>> = instances
-        .iter()
-        .map(|instance| {
-            let thread = program.thread(instance.thread);
-            let mut registers = vec![Some(vec![0]); thread.registers.len()];
-            if let Some(me) = thread.me {
-                registers[me.index()] = Some(vec![Value::from(instance.copy)]);
-            }
-            registers
+    let instances = program.instances().into_iter();
+    let codes = instances.map(|i| (i.thread, vec![Value::from(i.copy)]));
+    Possible::new(program, codes.collect(), MOST_VALUES)
+}
+
+/// The same for each code, all copies together; more values than `most` (and than there are copies) are as good as all.
+pub(crate) fn possible_values_by_code(program: &Program, most: usize) -> Possible {
+    let threads = program.threads.iter().enumerate();
+    let codes: Vec<(ThreadId, Vec<Value>)> = threads
+        .map(|(index, thread)| {
+            let copies = match thread.copies {
+                Copies::Fixed(copies) => (0..Value::from(copies)).collect(),
+                _ => vec![0],
+            };
+            (ThreadId(index as u32), copies)
         })
         .collect();
-    let mut state = Possible {
-        domain: program.domain,
-        register_changes: registers.iter().map(|r| vec![1; r.len()]).collect(),
-        registers,
-        memory: program
-            .locations
-            .iter()
-            .map(|l| Some(vec![program.domain.reduce(l.initial)]))
-            .collect(),
-        memory_changes: vec![1; program.locations.len()],
-        changes: 1,
-    };
-    if total > MOST_INSTRUCTIONS {
-        state
-            .registers
-            .iter_mut()
-            .for_each(|registers| registers.fill(None));
-        state.memory.fill(None);
-        return state;
-    }
-    // For each instruction of each running thread, how many changes there had been when it had its effects.
-    let mut taken: Vec<Vec<u64>> = instances
-        .iter()
-        .map(|i| vec![0; program.thread(i.thread).transitions.len()])
-        .collect();
-    loop {
-        let before = state.changes;
-        for (index, instance) in instances.iter().enumerate() {
-            let transitions = &program.thread(instance.thread).transitions;
-            for (transition, taken) in transitions.iter().zip(&mut taken[index]) {
-                if *taken == 0 || state.has_changed(index, &transition.op, *taken) {
-                    *taken = state.changes;
-                    state.take(program, index, &transition.op);
-                }
-            }
-        }
-        if state.changes == before {
-            return state;
-        }
-    }
+    let copies = codes.iter().map(|(_, copies)| copies.len()).max();
+    Possible::new(program, codes, most.max(copies.unwrap_or(0)))
 }
 
 /// What registers and locations may hold.
 pub(crate) struct Possible {
     domain: Domain,
-    registers: Vec<Vec<Values>>,
+    /// What is told apart: running threads by their code, or codes.
+    codes: Vec<ThreadId>,
+    /// More values than this are as good as all.
+    most: usize,
+    /// For each of `codes`, by register.
+    pub registers: Vec<Vec<Values>>,
     /// For each location.
     pub memory: Vec<Values>,
     /// How many changes there have been.
@@ -90,9 +59,71 @@ pub(crate) struct Possible {
 }
 
 impl Possible {
+    /// `codes`: each with the values of `me`.
+    fn new(program: &Program, codes: Vec<(ThreadId, Vec<Value>)>, most: usize) -> Self {
+        let mut registers = Vec::new();
+        let mut total = 0;
+        for (code, copies) in &codes {
+            let thread = program.thread(*code);
+            total += thread.transitions.len();
+            let mut of_thread: Vec<Values> = vec![Some(vec![0]); thread.registers.len()];
+            if let Some(me) = thread.me {
+                of_thread[me.index()] = Some(copies.clone());
+            }
+            registers.push(of_thread);
+        }
+        let initial = |l: &palisade_lang::Location| Some(vec![program.domain.reduce(l.initial)]);
+        let mut possible = Possible {
+            domain: program.domain,
+            codes: codes.into_iter().map(|(code, _)| code).collect(),
+            most,
+            register_changes: registers.iter().map(|r| vec![1; r.len()]).collect(),
+            registers,
+            memory: program.locations.iter().map(initial).collect(),
+            memory_changes: vec![1; program.locations.len()],
+            changes: 1,
+        };
+        if total > MOST_INSTRUCTIONS {
+            possible.registers.iter_mut().for_each(|of| of.fill(None));
+            possible.memory.fill(None);
+        } else {
+            possible.settle(program);
+        }
+        possible
+    }
+
+    /// Lets every instruction have its effects, until that changes nothing.
+    pub fn settle(&mut self, program: &Program) {
+        let codes = self.codes.clone();
+        // For each instruction, how many changes there had been when it had its effects.
+        let mut taken: Vec<Vec<u64>> = codes
+            .iter()
+            .map(|&code| vec![0; program.thread(code).transitions.len()])
+            .collect();
+        loop {
+            let before = self.changes;
+            for (index, &code) in codes.iter().enumerate() {
+                let transitions = &program.thread(code).transitions;
+                for (transition, taken) in transitions.iter().zip(&mut taken[index]) {
+                    if *taken == 0 || self.has_changed(index, &transition.op, *taken) {
+                        *taken = self.changes;
+                        self.take(program, index, &transition.op);
+                    }
+                }
+            }
+            if self.changes == before {
+                return;
+            }
+        }
+    }
+
+    /// A location may hold anything.
+    pub fn forget(&mut self, location: usize) {
+        self.keep(location, &None);
+    }
+
     /// For each running thread and each of its instructions, the locations that it may touch, folded to 64 bits (0 where it touches none).
     pub fn touched(&self, program: &Program) -> Vec<Vec<u64>> {
-        let instances = program.instances();
         let mask = |index, address: &Address<RegisterId>| {
             if let Address::Direct(location) = address {
                 return Footprint::bit(*location);
@@ -105,11 +136,9 @@ impl Possible {
                     .fold(0, |a, b| a | b)
             })
         };
-        instances
-            .iter()
-            .enumerate()
-            .map(|(index, instance)| {
-                let transitions = &program.thread(instance.thread).transitions;
+        (self.codes.iter().enumerate())
+            .map(|(index, &code)| {
+                let transitions = &program.thread(code).transitions;
                 transitions
                     .iter()
                     .map(|t| t.op.address().map_or(0, |address| mask(index, address)))
@@ -222,7 +251,7 @@ impl Possible {
 
     fn set(&mut self, instance: usize, register: RegisterId, values: &Values) {
         let register = register.index();
-        if include(&mut self.registers[instance][register], values) {
+        if include(&mut self.registers[instance][register], values, self.most) {
             self.changes += 1;
             self.register_changes[instance][register] = self.changes;
         }
@@ -235,27 +264,7 @@ impl Possible {
         instance: usize,
         address: &Address<RegisterId>,
     ) -> Option<Vec<LocationId>> {
-        match address {
-            Address::Direct(location) => Some(vec![*location]),
-            Address::Element {
-                first,
-                length,
-                index,
-            } => Some(match self.evaluate(instance, index) {
-                Some(values) => values
-                    .into_iter()
-                    .filter(|v| (0..Value::from(*length)).contains(v))
-                    .map(|v| LocationId(first.0 + v as u32))
-                    .collect(),
-                None => (0..*length).map(|i| LocationId(first.0 + i)).collect(),
-            }),
-            Address::Pointer(pointer) => self.evaluate(instance, pointer).map(|values| {
-                values
-                    .into_iter()
-                    .filter_map(|v| program.location_at(v))
-                    .collect()
-            }),
-        }
+        address.may_mean(program, |expr| self.evaluate(instance, expr))
     }
 
     fn read(&self, program: &Program, instance: usize, address: &Address<RegisterId>) -> Values {
@@ -266,12 +275,12 @@ impl Possible {
         match self.locations(program, instance, address) {
             Some(locations) => {
                 for location in locations {
-                    include(&mut all, &self.memory[location.index()]);
+                    include(&mut all, &self.memory[location.index()], self.most);
                 }
             }
             None => {
                 for values in &self.memory {
-                    include(&mut all, values);
+                    include(&mut all, values, self.most);
                 }
             }
         }
@@ -296,7 +305,7 @@ impl Possible {
     }
 
     fn keep(&mut self, location: usize, values: &Values) {
-        if include(&mut self.memory[location], values) {
+        if include(&mut self.memory[location], values, self.most) {
             self.changes += 1;
             self.memory_changes[location] = self.changes;
         }
@@ -340,7 +349,7 @@ impl Possible {
             if let Ok(value) = value {
                 insert(&mut result, value);
             }
-            if result.len() > MOST_VALUES {
+            if result.len() > self.most {
                 return None;
             }
         }
@@ -362,7 +371,7 @@ impl Possible {
                 }
             }
         }
-        (result.len() <= MOST_VALUES).then_some(result)
+        (result.len() <= self.most).then_some(result)
     }
 }
 
@@ -381,14 +390,14 @@ pub(crate) fn extend(set: &mut Vec<Value>, more: &[Value]) -> bool {
 }
 
 /// The same, as long as there are not too many.
-fn include(set: &mut Values, more: &Values) -> bool {
+fn include(set: &mut Values, more: &Values, most: usize) -> bool {
     let Some(values) = set else { return false };
     let Some(more) = more else {
         *set = None;
         return true;
     };
     let grown = extend(values, more);
-    if values.len() > MOST_VALUES {
+    if values.len() > most {
         *set = None;
     }
     grown
