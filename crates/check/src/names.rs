@@ -7,6 +7,9 @@ use palisade_explore::{Names, Numbers};
 use crate::reach::buffers::Buffers;
 use crate::state::Frame;
 
+/// Puts a row into the order that all processes use.
+type Arrange<'a> = Box<dyn Fn(&mut [u32]) + Sync + 'a>;
+
 /// The names of a row that begins with threads and memory, as a [`Frame`] has them. The tables are those of the codes' local states, that of the values, and
 /// that of the buffers.
 pub(crate) struct RowNames<'a, 'p> {
@@ -16,7 +19,7 @@ pub(crate) struct RowNames<'a, 'p> {
     /// Where something begins of which each thread has one.
     columns: Vec<usize>,
     /// How interchangeable threads are put in order.
-    arrange: Box<dyn Fn(&mut [u32]) + Sync + 'a>,
+    arrange: Arrange<'a>,
     noticed: Vec<&'a AtomicBool>,
     buffers: Option<&'a Buffers>,
 }
