@@ -15,6 +15,8 @@ use palisade_explore::{Keeper, Outcome, Reason, Space, read_number, write_number
 use palisade_lang::Program;
 use rustc_hash::FxHasher;
 
+use crate::symmetry::Symmetry;
+
 /// Writing takes at most this part of the time.
 const SHARE: u32 = 10;
 
@@ -26,14 +28,21 @@ pub struct Checkpoints(Mutex<State>);
 
 struct State {
     sink: Sink,
+    /// Of several processes: this makes the parts that all have written count. Without it, a checkpoint is whole.
+    settle: Option<Box<dyn FnMut() + Send>>,
+    /// How many processes there are.
+    processes: u64,
+    /// Which checkpoint of several processes came last.
+    generation: u64,
     every: Duration,
     due: Instant,
     /// What came out of the walks that are over, each with what its numbers stand for.
     finished: Vec<Vec<u8>>,
     /// How many walks have begun.
     begun: usize,
-    /// Where the walk that was under way is written.
-    under_way: Option<Box<dyn Read + Send>>,
+    /// Where the walk that was under way is written: whole, or its parts.
+    under_way: Vec<Box<dyn Read + Send>>,
+    in_parts: bool,
     /// Something was found in what was kept that no search writes.
     damaged: bool,
 }
@@ -42,6 +51,16 @@ impl std::fmt::Debug for Checkpoints {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Checkpoints")
     }
+}
+
+/// Where a walk begins.
+pub(crate) enum From<'a> {
+    /// At its initial states.
+    Beginning,
+    /// Where it was written down.
+    Whole(&'a mut dyn Read),
+    /// Where several processes have each written down a part.
+    Parts(Vec<Box<dyn Read + Send>>),
 }
 
 /// A space whose rows can be understood by another process.
@@ -57,6 +76,11 @@ pub(crate) trait Kept: Space {
 
     /// Why a state that was not said to be a violation may be one all the same.
     fn doubt(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The exchanges of threads after which a state is as good as before, where the space leaves them to others.
+    fn symmetry(&self) -> Option<Symmetry<'_, '_>> {
         None
     }
 }
@@ -82,11 +106,15 @@ impl Checkpoints {
     pub fn new(every: Duration, sink: Sink) -> Self {
         Checkpoints(Mutex::new(State {
             sink,
+            settle: None,
+            processes: 1,
+            generation: 0,
             every,
             due: Instant::now() + every,
             finished: Vec::new(),
             begun: 0,
-            under_way: None,
+            under_way: Vec::new(),
+            in_parts: false,
             damaged: false,
         }))
     }
@@ -99,7 +127,33 @@ impl Checkpoints {
             finished.push(read_part(&mut source)?);
         }
         state.finished = finished;
-        state.under_way = Some(source);
+        state.under_way = vec![source];
+        Ok(())
+    }
+
+    /// This is one of several processes: what the sink is given is its part, which counts when `settle` is called. A part begins with the number of processes, and with
+    /// a number that is the same for parts that belong together, and larger for later ones.
+    pub fn write_parts(&self, processes: usize, settle: Box<dyn FnMut() + Send>) {
+        let mut state = self.lock();
+        state.processes = processes as u64;
+        state.settle = Some(settle);
+    }
+
+    /// Goes on from all parts of what several processes have written, each behind the number of processes. One of them, `own`, says what came out of the walks that are over: that is the same in all.
+    pub fn resume_parts(&self, sources: Vec<Box<dyn Read + Send>>, own: usize) -> Result<()> {
+        let mut state = self.lock();
+        for (number, mut source) in sources.into_iter().enumerate() {
+            state.generation = read_number(&mut source)?;
+            let mut finished = Vec::new();
+            for _ in 0..read_number(&mut source)? {
+                finished.push(read_part(&mut source)?);
+            }
+            if number == own {
+                state.finished = finished;
+            }
+            state.under_way.push(source);
+        }
+        state.in_parts = true;
         Ok(())
     }
 
@@ -112,11 +166,13 @@ impl Checkpoints {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What comes out of a walk over a space: what came out of it, or what `walk` comes to, which is given where to go on, if there is such a place.
+    /// What comes out of a walk over a space: what came out of it, or what `walk` comes to, which is given where to go on, if there is such a place. `together` says
+    /// whether several processes do it, each a part.
     pub(crate) fn run<S: Kept>(
         &self,
         space: &S,
-        walk: impl FnOnce(&mut dyn Keeper, Option<&mut dyn Read>) -> Outcome,
+        together: bool,
+        walk: impl FnOnce(Option<&mut dyn Keeper>, From<'_>) -> Outcome,
     ) -> Outcome {
         let mut state = self.lock();
         let number = state.begun;
@@ -127,7 +183,7 @@ impl Checkpoints {
                 // What was kept is about another walk, and so is everything behind it.
                 Err(Misfit::Other) => {
                     state.finished.truncate(number);
-                    state.under_way = None;
+                    state.under_way.clear();
                 }
                 Err(Misfit::Damaged) => {
                     state.damaged = true;
@@ -135,25 +191,45 @@ impl Checkpoints {
                 }
             }
         }
-        let source = state.under_way.take();
+        let mut sources = std::mem::take(&mut state.under_way);
+        let (in_parts, writes_parts) = (state.in_parts, state.settle.is_some());
+        if number != state.finished.len() {
+            sources.clear();
+        }
         drop(state);
-        let mut source = source.filter(|_| number == self.lock().finished.len());
-        match source.as_mut().map(|kept| recall_numbers(space, kept)) {
-            None | Some(Ok(())) => {}
-            Some(Err(Misfit::Other)) => source = None,
-            Some(Err(Misfit::Damaged)) => {
-                self.lock().damaged = true;
-                return Outcome::damaged(space.width());
+        for source in &mut sources {
+            let numbers = match in_parts {
+                true => skip_numbers(space, source),
+                false => recall_numbers(space, source),
+            };
+            match numbers {
+                Ok(()) => {}
+                Err(Misfit::Other) => {
+                    sources.clear();
+                    break;
+                }
+                Err(Misfit::Damaged) => {
+                    self.lock().damaged = true;
+                    return Outcome::damaged(space.width());
+                }
             }
         }
+        let from = match in_parts {
+            true if !sources.is_empty() => From::Parts(std::mem::take(&mut sources)),
+            _ => sources
+                .first_mut()
+                .map_or(From::Beginning, |source| From::Whole(source)),
+        };
         let mut keeper = SpaceKeeper {
             checkpoints: self,
             space,
         };
-        let outcome = match &mut source {
-            None => walk(&mut keeper, None),
-            Some(kept) => walk(&mut keeper, Some(kept)),
+        // What each of several processes does by itself is not kept while it is under way: they would not be at the same place.
+        let keeper: Option<&mut dyn Keeper> = match writes_parts && !together {
+            true => None,
+            false => Some(&mut keeper),
         };
+        let outcome = walk(keeper, from);
         if outcome.stopped == Some(Reason::Damaged) {
             self.lock().damaged = true;
         }
@@ -222,6 +298,15 @@ fn recall_numbers<S: Kept>(space: &S, source: &mut dyn Read) -> std::result::Res
     }
 }
 
+/// The same where the numbers are other ones now: only what walk it is matters.
+fn skip_numbers<S: Kept>(space: &S, source: &mut dyn Read) -> std::result::Result<(), Misfit> {
+    let bytes = read_part(source).map_err(|_| Misfit::Damaged)?;
+    match bytes.get(..8) {
+        Some(first) if first == signature(space).to_le_bytes() => Ok(()),
+        _ => Err(Misfit::Other),
+    }
+}
+
 fn recall<S: Kept>(space: &S, record: &[u8]) -> std::result::Result<Outcome, Misfit> {
     let mut source = record;
     recall_numbers(space, &mut source)?;
@@ -248,8 +333,20 @@ impl<S: Kept> Keeper for SpaceKeeper<'_, S> {
     fn keep(&mut self, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) {
         let begin = Instant::now();
         let mut state = self.checkpoints.lock();
-        let State { sink, finished, .. } = &mut *state;
+        state.generation += 1;
+        let State {
+            sink,
+            finished,
+            settle,
+            processes,
+            generation,
+            ..
+        } = &mut *state;
         sink(&mut |out| {
+            if settle.is_some() {
+                write_number(out, *processes)?;
+                write_number(out, *generation)?;
+            }
             write_number(out, finished.len() as u64)?;
             for record in finished.iter() {
                 write_number(out, record.len() as u64)?;
@@ -260,5 +357,11 @@ impl<S: Kept> Keeper for SpaceKeeper<'_, S> {
         });
         let now = Instant::now();
         state.due = now + state.every.max((now - begin) * (SHARE - 1));
+    }
+
+    fn agreed(&mut self) {
+        if let Some(settle) = &mut self.checkpoints.lock().settle {
+            settle();
+        }
     }
 }

@@ -123,6 +123,10 @@ impl Observer for Races {
         0
     }
 
+    fn reports_locations(&self) -> bool {
+        true
+    }
+
     fn noticed(&self) -> Vec<&AtomicBool> {
         vec![&self.error_seen]
     }
@@ -133,7 +137,7 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     // What a `never` says does not matter here, so nothing needs to stay visible for it.
     let mut program = program.clone();
     program.nevers.clear();
-    let frame = Frame::new(&program, &options.reductions);
+    let frame = Frame::for_search(&program, options);
     let space = ScSpace {
         frame: &frame,
         observer: Races::new(&program, options.all_locations),

@@ -22,6 +22,7 @@ mod safe;
 pub mod sc;
 mod search;
 pub mod state;
+mod symmetry;
 mod tso;
 mod values;
 mod verdict;

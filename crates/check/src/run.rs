@@ -72,7 +72,8 @@ pub(crate) fn take(
     for group in &frame.groups {
         let range = group[0]..group[0] + group.len();
         let mut members: Vec<(u32, usize)> = range.clone().map(|c| (row[c], who[c])).collect();
-        members.sort_by_key(|member| member.0);
+        // Of several in the same state, the first thread comes first, whatever way led there.
+        members.sort_unstable();
         for (component, member) in range.zip(members) {
             who[component] = member.1;
         }

@@ -40,7 +40,7 @@ impl Observer for Safety {
 
 /// Decides `safe` under SC.
 pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
-    let frame = Frame::new(program, &options.reductions);
+    let frame = Frame::for_search(program, options);
     let (outcome, mut answer) = walk(&frame, options, control);
     let mut view = frame.threads.view();
     answer.tell(&outcome, options, |finding| {

@@ -12,6 +12,7 @@ use palisade_threads::{
 use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::names::RowNames;
 use crate::state::{Frame, Standings};
+use crate::symmetry::Symmetry;
 use crate::waiting::is_deadlock;
 
 /// What one step did to memory.
@@ -100,6 +101,11 @@ pub trait Observer: Sync {
     /// Locations whose stores may change what the observer sees, folded to 64 bits.
     fn watched_writes(&self) -> u64;
 
+    /// Whether the kinds of what it reports are numbers of locations. Otherwise they speak neither of threads nor of locations.
+    fn reports_locations(&self) -> bool {
+        false
+    }
+
     /// What it remembers to have noticed, beside what it reports.
     fn noticed(&self) -> Vec<&AtomicBool> {
         Vec::new()
@@ -158,6 +164,18 @@ impl StepLabel {
             action: (label >> Self::OUTCOME_BITS & mask(Self::ACTION_BITS)) as usize,
             outcome: (label & mask(Self::OUTCOME_BITS)) as usize,
         }
+    }
+
+    /// The label of the same step of a thread in another component.
+    pub fn moved(label: u64, component: usize) -> u64 {
+        let shift = Self::ACTION_BITS + Self::OUTCOME_BITS;
+        let mask = ((1 << Self::COMPONENT_BITS) - 1) << shift;
+        label & !mask | (component as u64) << shift
+    }
+
+    /// What is only there to order labels.
+    pub fn point(label: u64) -> u64 {
+        label >> (Self::COMPONENT_BITS + Self::ACTION_BITS + Self::OUTCOME_BITS)
     }
 
     /// Whether a program is small enough for labels: how many threads, choices per point and outcomes per step there may be.
@@ -447,6 +465,12 @@ impl<O: Observer> Kept for ScSpace<'_, '_, O> {
     fn doubt(&self) -> Option<&'static str> {
         self.frame.doubt()
     }
+
+    fn symmetry(&self) -> Option<Symmetry<'_, '_>> {
+        let mut symmetry = Symmetry::new(self.frame, &[])?;
+        symmetry.kinds_are_locations = self.observer.reports_locations();
+        Some(symmetry)
+    }
 }
 
 impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
@@ -511,6 +535,11 @@ impl<'f, O: Observer> Space for ScSpace<'f, '_, O> {
 
     fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
         self.frame.compare(a, b)
+    }
+
+    fn compare_steps(&self, row: &[u32], a: u64, b: u64) -> Ordering {
+        // Threads in the same local state do the same.
+        self.frame.compare_steps(row, a, b, |_, _| Ordering::Equal)
     }
 
     fn may_lead(&self, from: &[u32], to: &[u32]) -> bool {

@@ -2,14 +2,13 @@
 
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
-use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use web_time::Instant;
 
-use palisade_explore::{Finding, Keeper, Limits, Outcome, Reason, Walk};
+use palisade_explore::{Finding, Keeper, Limits, Outcome, Quotient, Reason, Walk};
 use palisade_memory::Witness;
 
-use crate::checkpoint::Kept;
+use crate::checkpoint::{From, Kept};
 use crate::{Answer, Control, Options, Progress, Stats, Verdict};
 
 /// Walks a space. The answer is `Holds` or `Unknown`; what the findings mean is for the caller to say.
@@ -29,43 +28,21 @@ pub(crate) fn search_within<S: Kept>(
     states: Option<u64>,
 ) -> (Outcome, Answer) {
     let start = Instant::now();
-    let walk = |keeper: Option<&mut dyn Keeper>, kept: Option<&mut dyn Read>| {
-        let mut walk = Walk::new(space)
-            .jobs(options.jobs)
-            .limits(Limits {
-                timeout: options.timeout,
-                memory: options.memory,
-                machine: options.machine,
-                cancel: Some(control.cancel),
-                states,
-                disk: options.disk.as_ref(),
-                hosts: options.hosts.as_deref(),
-                question: options
-                    .hosts
-                    .as_ref()
-                    .map_or(0, |_| question(space, options)),
-            })
-            .stop_at_first(!options.all)
-            .progress(|progress| {
-                (control.progress)(&Progress {
-                    states: progress.states,
-                    frontier: progress.frontier,
-                    memory_bytes: progress.memory_bytes,
-                    queries: (0, 0),
-                    rounds: None,
-                });
-            });
-        if let Some(keeper) = keeper {
-            walk = walk.keeper(keeper);
+    // With all findings, it matters whose they are.
+    let outcome = match space.symmetry().filter(|_| !options.all) {
+        None => walk(space, options, control, states),
+        Some(symmetry) => {
+            let quotient = Quotient::new(space, &symmetry);
+            let mut outcome = walk(&quotient, options, control, states);
+            let findings = outcome.findings.iter();
+            let unfolded: Option<_> = findings.map(|f| quotient.unfold(f)).collect();
+            // Each has a way; were that not so, nothing could be said.
+            if unfolded.is_none() {
+                outcome.stopped = Some(Reason::Damaged);
+            }
+            outcome.findings = unfolded.unwrap_or_default();
+            outcome
         }
-        if let Some(kept) = kept {
-            walk = walk.resume(kept);
-        }
-        walk.run()
-    };
-    let outcome = match &options.checkpoints {
-        None => walk(None, None),
-        Some(checkpoints) => checkpoints.run(space, |keeper, kept| walk(Some(keeper), kept)),
     };
     let verdict = match outcome.stopped {
         None => match space.doubt() {
@@ -95,6 +72,57 @@ pub(crate) fn search_within<S: Kept>(
         harm: None,
     };
     (outcome, answer)
+}
+
+/// Walks a space, or goes on with a walk that was kept.
+fn walk<S: Kept>(
+    space: &S,
+    options: &Options,
+    control: &Control<'_>,
+    states: Option<u64>,
+) -> Outcome {
+    let walk = |keeper: Option<&mut dyn Keeper>, from: From<'_>| {
+        let mut walk = Walk::new(space)
+            .jobs(options.jobs)
+            .limits(Limits {
+                timeout: options.timeout,
+                memory: options.memory,
+                machine: options.machine,
+                cancel: Some(control.cancel),
+                states,
+                disk: options.disk.as_ref(),
+                hosts: options.hosts.as_deref(),
+                question: options
+                    .hosts
+                    .as_ref()
+                    .map_or(0, |_| question(space, options)),
+            })
+            .stop_at_first(!options.all)
+            .progress(|progress| {
+                (control.progress)(&Progress {
+                    states: progress.states,
+                    frontier: progress.frontier,
+                    memory_bytes: progress.memory_bytes,
+                    queries: (0, 0),
+                    rounds: None,
+                });
+            });
+        if let Some(keeper) = keeper {
+            walk = walk.keeper(keeper);
+        }
+        match from {
+            From::Beginning => walk.run(),
+            From::Whole(kept) => walk.resume(kept).run(),
+            From::Parts(parts) => walk.resume_parts(parts).run(),
+        }
+    };
+    match &options.checkpoints {
+        None => walk(None, From::Beginning),
+        Some(checkpoints) => {
+            let several = options.hosts.as_ref().is_some_and(|h| h.processes() > 1);
+            checkpoints.run(space, several && space.names().is_some(), walk)
+        }
+    }
 }
 
 impl Answer {
@@ -138,6 +166,8 @@ pub fn number_in_words(value: u64) -> String {
 
 /// A number that is different for other walks, most probably: for processes that are to do the same, with what each may take for itself.
 fn question<S: Kept>(space: &S, options: &Options) -> u64 {
+    // All of them write checkpoints together, or none does.
+    let kept = options.checkpoints.is_some();
     let options = Options {
         jobs: 0,
         timeout: None,
@@ -149,7 +179,7 @@ fn question<S: Kept>(space: &S, options: &Options) -> u64 {
         ..options.clone()
     };
     let mut hasher = FxHasher::default();
-    format!("{options:?} {:?}", space.program()).hash(&mut hasher);
+    format!("{options:?} {kept} {:?}", space.program()).hash(&mut hasher);
     hasher.finish()
 }
 

@@ -9,12 +9,13 @@ use palisade_lang::{
     RegisterId, StateAtom, Value,
 };
 use palisade_threads::{
-    Flags, LocalId, Settings, Standing, Status, Threads, View, visit_state_atoms,
+    Flags, LocalId, Named, Settings, Standing, Status, Threads, View, visit_state_atoms,
 };
 
-use crate::Reductions;
-use crate::sc::Observed;
+use crate::sc::{Observed, StepLabel};
+use crate::symmetry::MOST_MEMBERS;
 use crate::waiting::UNSURE;
+use crate::{Options, Reductions};
 
 /// How the running threads stand, one by one and at a glance.
 #[derive(Debug)]
@@ -81,6 +82,8 @@ pub struct Frame<'p> {
     pub unsure_of_deadlock: AtomicBool,
     /// For each code, for each label, the points behind jumps.
     labels: Vec<Vec<Vec<PointId>>>,
+    /// Copies that are interchangeable though their numbers are values. Where there are some, there are no `groups`: see [`crate::symmetry`].
+    pub named: Option<Named>,
 }
 
 impl<'p> Frame<'p> {
@@ -157,6 +160,7 @@ impl<'p> Frame<'p> {
             },
             unsure_of_deadlock: AtomicBool::new(false),
             labels,
+            named: None,
         };
         frame.needs_at = (frame.nevers.iter())
             .map(|never| {
@@ -166,6 +170,36 @@ impl<'p> Frame<'p> {
             .collect();
         frame.all_need_labels = frame.needs_at.iter().flatten().all(|&needed| needed != 0);
         frame
+    }
+
+    /// The same, for a space that tells what its rows hold: copies may be interchangeable though their code uses `me`.
+    pub fn with_named(program: &'p Program, reductions: &Reductions) -> Self {
+        let frame = Frame::new(program, reductions);
+        if !reductions.symmetry {
+            return frame;
+        }
+        let fits = |named: &Named| named.groups.iter().all(|g| g.copies.len() <= MOST_MEMBERS);
+        match frame.threads.named().filter(fits) {
+            None => frame,
+            named => {
+                let reductions = Reductions {
+                    symmetry: false,
+                    ..*reductions
+                };
+                Frame {
+                    named,
+                    ..Frame::new(program, &reductions)
+                }
+            }
+        }
+    }
+
+    /// For one violation it does not matter whose it is; where all are wanted, it does.
+    pub fn for_search(program: &'p Program, options: &Options) -> Self {
+        match options.all {
+            true => Frame::new(program, &options.reductions),
+            false => Frame::with_named(program, &options.reductions),
+        }
     }
 
     /// The running threads (of the first 64) that must be at some label for the condition to be true.
@@ -247,6 +281,15 @@ impl<'p> Frame<'p> {
             first = end;
         }
         frame
+    }
+
+    /// The same, where it does not matter which thread does something either: copies that are interchangeable though their code uses `me`, or, where there are none, equal threads.
+    pub fn with_named_or_equal(program: &'p Program, reductions: &Reductions) -> Self {
+        let frame = Frame::with_named(program, reductions);
+        match frame.named {
+            Some(_) => frame,
+            None => Frame::with_equal_threads(program, reductions),
+        }
     }
 
     /// The program.
@@ -383,6 +426,47 @@ impl<'p> Frame<'p> {
             }
         }
         Ordering::Equal
+    }
+
+    /// An order of the labels of steps from a row by what they mean: where interchangeable threads stand in a row depends on when their local states were found.
+    /// `tell_apart` is asked about components of threads in the same local state.
+    pub fn compare_steps(
+        &self,
+        row: &[u32],
+        a: u64,
+        b: u64,
+        tell_apart: impl Fn(usize, usize) -> Ordering,
+    ) -> Ordering {
+        let (x, y) = (StepLabel::decode(a), StepLabel::decode(b));
+        let (i, j) = (x.component, y.component);
+        let group = self.group_of.get(i).copied().flatten();
+        if i == j || group.is_none() || group != self.group_of.get(j).copied().flatten() {
+            return a.cmp(&b);
+        }
+        let locals = || {
+            let (left, right) = (LocalId(row[i]), LocalId(row[j]));
+            self.threads.compare_locals(self.codes[i], left, right)
+        };
+        StepLabel::point(a)
+            .cmp(&StepLabel::point(b))
+            .then_with(locals)
+            .then_with(|| tell_apart(i, j))
+            .then_with(|| a.cmp(&b))
+    }
+
+    /// Gives interchangeable threads in the same state, which stand beside each other, their components in the order of the threads, so that it does not
+    /// depend on the way there.
+    pub fn settle_ties(&self, who: &mut [usize], are_alike: impl Fn(usize, usize) -> bool) {
+        for group in &self.groups {
+            let mut first = group[0];
+            let end = first + group.len();
+            for at in first + 1..=end {
+                if at == end || !are_alike(at - 1, at) {
+                    who[first..at].sort_unstable();
+                    first = at;
+                }
+            }
+        }
     }
 
     /// Whether two local states differ in nothing that matters, where a `never` speaks of `deadlock`.

@@ -19,7 +19,10 @@ impl Best {
         (self.level, self.step.is_some())
             .cmp(&(other.level, other.step.is_some()))
             .then_with(|| space.compare(&self.row, &other.row))
-            .then_with(|| self.step.cmp(&other.step))
+            .then_with(|| match (self.step, other.step) {
+                (Some(step), Some(other)) => space.compare_steps(&self.row, step, other),
+                (step, other) => step.cmp(&other),
+            })
     }
 }
 

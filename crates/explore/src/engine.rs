@@ -16,6 +16,7 @@ mod far;
 mod far_kept;
 mod packing;
 mod spread;
+mod spread_kept;
 
 pub(crate) use far_kept::ON_DISK;
 pub(crate) use spread::Spread;
@@ -23,7 +24,7 @@ pub(crate) use spread::Spread;
 use crate::best::{Best, keep_best};
 use crate::budget::{Budget, Full};
 use crate::disk::Disk;
-use crate::kept::{Back, Keeper};
+use crate::kept::{Back, Keeper, Milestone};
 use crate::levels::{Levels, SHARDS, Span, shard_of};
 use crate::line::prefetch;
 use crate::pack::{Layout, hash_of};
@@ -113,6 +114,8 @@ struct Sender {
     /// Whether to use `recent`: not while there are few states, which are in some cache anyway.
     remember: bool,
     away: spread::Away,
+    /// A record that is being made: kept for its memory.
+    record: Vec<u64>,
 }
 
 /// For every shard, what will go there.
@@ -166,6 +169,8 @@ pub(crate) struct Reporter<'a> {
     pub(crate) keeper: Option<&'a mut dyn Keeper>,
     /// A walk to go on with.
     pub(crate) kept: Option<&'a mut dyn Read>,
+    /// The same, where several processes have each written a part.
+    pub(crate) parts: Vec<Box<dyn Read + Send>>,
     last: Instant,
     last_states: u64,
     memory_looked_at: Instant,
@@ -178,6 +183,7 @@ impl<'a> Reporter<'a> {
             callback,
             keeper: None,
             kept: None,
+            parts: Vec::new(),
             last: now,
             last_states: 0,
             memory_looked_at: now,
@@ -366,6 +372,7 @@ impl<'a, S: Space> Engine<'a, S> {
         let mut milestone = None;
         // What is kept is divided, and so is what is on disk.
         let divided = reporter.kept.is_some()
+            || !reporter.parts.is_empty()
             || reporter.keeper.is_some()
             || self.disk.is_some()
             || self.spread.is_some();
@@ -387,6 +394,18 @@ impl<'a, S: Space> Engine<'a, S> {
                 Err(_) => self.stop(Reason::Damaged),
             }
         }
+        let mut parts = std::mem::take(&mut reporter.parts);
+        if !parts.is_empty() {
+            match self.read_parts(&mut parts, leader) {
+                Ok((read, read_ends)) => {
+                    (levels, ends) = (read, read_ends);
+                    levels.backward(ends).next(&mut spans);
+                    resumed = true;
+                }
+                Err(error) if error.kind() == ErrorKind::OutOfMemory => self.stop(Reason::Memory),
+                Err(_) => self.stop(Reason::Damaged),
+            }
+        }
         if !resumed {
             self.begin(leader);
         }
@@ -396,7 +415,8 @@ impl<'a, S: Space> Engine<'a, S> {
             if !known {
                 self.collect(leader, &mut ends, &mut spans);
             }
-            let all = self.all_together(&spans);
+            let due = (reporter.keeper.as_mut()).is_some_and(|keeper| keeper.is_due());
+            let all = self.all_together(&spans, due);
             if !known && all.new > 0 {
                 self.add_level(&mut levels, &mut ends, &spans);
             }
@@ -421,10 +441,8 @@ impl<'a, S: Space> Engine<'a, S> {
             if reporter.keeper.is_some() || self.disk.is_some() {
                 milestone = Some(self.milestone(&levels, &ends));
             }
-            if let (Some(keeper), Some(now)) = (&mut reporter.keeper, &milestone)
-                && keeper.is_due()
-            {
-                keeper.keep(&mut |out| self.write_down(now, &levels, out));
+            if let (Some(keeper), Some(now), true) = (&mut reporter.keeper, &milestone, all.due) {
+                self.keep(now, &levels, *keeper);
             }
             self.expand_level(levels.len() - 1, &mut spans, leader, reporter, team, hire);
         }
@@ -439,11 +457,27 @@ impl<'a, S: Space> Engine<'a, S> {
         // A walk that a limit has stopped may be given more another time.
         if let (Some(keeper), Some(milestone), Some(reason)) =
             (&mut reporter.keeper, milestone, self.stopped())
-            && reason != Reason::States
+            && !matches!(reason, Reason::States | Reason::Hosts)
         {
-            keeper.keep(&mut |out| self.write_down(&milestone, &levels, out));
+            self.keep(&milestone, &levels, *keeper);
         }
         (complete, levels, ends)
+    }
+
+    /// Has the walk written down as it stood at `milestone`. Of several processes, each writes its part; these count when all of them are written.
+    fn keep(&self, milestone: &Milestone, levels: &Levels, keeper: &mut dyn Keeper) {
+        let Some(spread) = &self.spread else {
+            return keeper.keep(&mut |out| self.write_down(milestone, levels, out));
+        };
+        let mut written = false;
+        keeper.keep(&mut |out| {
+            self.write_part(spread, milestone, levels, out)?;
+            written = true;
+            Ok(())
+        });
+        if self.all_agree(written) {
+            keeper.agreed();
+        }
     }
 
     fn add_level(&self, levels: &mut Levels, ends: &mut [u32; SHARDS], spans: &[Span]) {
@@ -913,7 +947,8 @@ impl<'a, S: Space> Engine<'a, S> {
         if since >= Duration::from_millis(200) {
             if let Some(callback) = &mut reporter.callback {
                 let states = self.states.load(Relaxed);
-                let new = states - reporter.last_states;
+                // There are fewer where a level is begun anew, because memory has ended in it.
+                let new = states.saturating_sub(reporter.last_states);
                 callback(&Progress {
                     states,
                     states_per_second: new as f64 / since.as_secs_f64(),

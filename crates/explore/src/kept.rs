@@ -29,6 +29,9 @@ pub trait Keeper {
 
     /// Has the walk written down: `write` writes all of it. Called when it is due, and when a limit has stopped the walk.
     fn keep(&mut self, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>);
+
+    /// All of several processes have written down what was asked for last: only now does it take the place of what was kept before.
+    fn agreed(&mut self) {}
 }
 
 /// Where a walk stood between two levels.

@@ -59,7 +59,8 @@
 //! belong to which component; `shard.rs` (with `line.rs`) is the store and the visited set; `levels.rs`
 //! knows which states are on which level; `kept.rs` writes a walk down to go on later; `budget.rs` counts memory; and
 //! `engine/far.rs` goes on where memory ends, with what is in `disk`; `engine/spread.rs` is what is different where several
-//! processes walk together, which talk by `hosts`, in [`Names`] that all of them understand.
+//! processes walk together, which talk by `hosts`, in [`Names`] that all of them understand; a
+//! [`Quotient`] is a space in which some rows stand for others.
 
 mod best;
 mod budget;
@@ -72,6 +73,7 @@ mod line;
 mod names;
 mod pack;
 mod path;
+mod quotient;
 mod recent;
 mod shard;
 mod space;
@@ -86,6 +88,7 @@ pub use hosts::Hosts;
 pub use kept::{Keeper, read_number, write_number};
 pub use names::{Names, Numbers};
 pub use path::{Path, Step};
+pub use quotient::{Quotient, StandIns};
 pub use space::{Space, Successors, for_each_successor};
 pub use states::States;
 pub use team::threads;

@@ -187,7 +187,7 @@ pub(crate) fn find<S: Space>(
     for ((kind, best), mut path) in best.into_iter().zip(paths) {
         let first = &path.rows[path.rows.len() - width..];
         path.labels
-            .push(label_to(&searcher.emitted, first).unwrap_or_default());
+            .push(label_to(space, &[], &searcher.emitted, first).unwrap_or_default());
         path.reverse();
         findings.push(Finding {
             kind,
@@ -228,13 +228,16 @@ pub(crate) type Targets = Vec<Box<[u32]>>;
 /// For every target the best predecessor so far and the label of the step.
 pub(crate) type Found = Vec<Option<(Box<[u32]>, u64)>>;
 
-/// The least label of a step to `target`.
-fn label_to(emitted: &Emitted, target: &[u32]) -> Option<u64> {
+/// The least label of a step from `row` to `target`, of those that were emitted.
+fn label_to<S: Space>(space: &S, row: &[u32], emitted: &Emitted, target: &[u32]) -> Option<u64> {
     let width = target.len();
     (0..emitted.labels.len())
         .filter(|&i| emitted.rows[i * width..(i + 1) * width] == *target)
         .map(|i| emitted.labels[i])
-        .min()
+        .min_by(|&a, &b| match row {
+            [] => a.cmp(&b),
+            row => space.compare_steps(row, a, b),
+        })
 }
 
 /// The least label of a step from one row to another.
@@ -248,7 +251,7 @@ pub(crate) fn step_to<S: Space>(
     let layout = Layout::unused(row.len());
     let mut out = Successors::new(row, &[], 0, &layout, &mut emitted);
     space.expand(worker, row, &mut out);
-    label_to(&emitted, target)
+    label_to(space, row, &emitted, target)
 }
 
 /// Looks for the best predecessors of all targets among the states of `pieces`.
@@ -369,7 +372,7 @@ fn search_part<S: Space>(
             let mut check = |target: usize| {
                 let better = |(best, _): &(Box<[u32]>, u64)| space.compare(row, best).is_lt();
                 if found[target].as_ref().is_none_or(better)
-                    && let Some(label) = label_to(emitted, &targets[target])
+                    && let Some(label) = label_to(space, row, emitted, &targets[target])
                 {
                     found[target] = Some((row.into(), label));
                 }

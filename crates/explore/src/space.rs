@@ -38,6 +38,12 @@ pub trait Space: Sync {
     /// beforehand, `a.cmp(b)` is right.
     fn compare(&self, a: &[u32], b: &[u32]) -> Ordering;
 
+    /// An order on the labels of steps from a row, by what they mean. The least of several labels is the one that is shown. If labels do not speak of components
+    /// whose order depends on such numbers, `a.cmp(&b)` is right.
+    fn compare_steps(&self, _row: &[u32], a: u64, b: u64) -> Ordering {
+        a.cmp(&b)
+    }
+
     /// Whether a step may lead from one row to another, as far as can be told without expanding. A way to a finding is found by expanding
     /// whole levels again, but for the rows from which no step can be on it.
     fn may_lead(&self, _from: &[u32], _to: &[u32]) -> bool {
@@ -386,6 +392,11 @@ impl<'a> Successors<'a> {
     /// does so a level earlier.
     pub fn push_found(&mut self, label: u64, row: &[u32], kind: u64) {
         self.push(label, row);
+        self.found(row, kind);
+    }
+
+    /// A row that was pushed is a finding of this kind.
+    pub(crate) fn found(&mut self, row: &[u32], kind: u64) {
         self.out.reports.push(Report {
             kind,
             step: None,

@@ -153,6 +153,7 @@ pub struct Walk<'a, S: Space> {
     stop_at_first: bool,
     keeper: Option<&'a mut dyn Keeper>,
     kept: Option<&'a mut dyn Read>,
+    parts: Vec<Box<dyn Read + Send>>,
 }
 
 impl<'a, S: Space> Walk<'a, S> {
@@ -166,6 +167,7 @@ impl<'a, S: Space> Walk<'a, S> {
             stop_at_first: false,
             keeper: None,
             kept: None,
+            parts: Vec::new(),
         }
     }
 
@@ -209,13 +211,21 @@ impl<'a, S: Space> Walk<'a, S> {
         self
     }
 
+    /// Goes on with a walk of several processes, each of which has written a part; numbers may mean something else now. All parts are needed, and any number of processes can
+    /// go on.
+    pub fn resume_parts(mut self, parts: Vec<Box<dyn Read + Send>>) -> Self {
+        self.parts = parts;
+        self
+    }
+
     /// Walks.
     pub fn run(self) -> Outcome {
         let engine = Engine::new(self.space, self.jobs, &self.limits, self.stop_at_first);
         let mut reporter = Reporter::new(self.progress);
         reporter.keeper = self.keeper;
         reporter.kept = self.kept;
-        let resumed = reporter.kept.is_some();
+        reporter.parts = self.parts;
+        let resumed = reporter.kept.is_some() || !reporter.parts.is_empty();
         let Walked {
             complete,
             mut stopped,

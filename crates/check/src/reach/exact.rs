@@ -283,7 +283,7 @@ pub(super) fn follow(
             (state, who[i])
         })
         .collect();
-    members.sort_by_key(|member| member.0);
+    members.sort_unstable();
     for (&component, member) in group.iter().zip(members) {
         who[component] = member.1;
     }

@@ -329,6 +329,12 @@ impl<'f> Space for TsoSpace<'f, '_> {
         }
     }
 
+    fn compare_steps(&self, row: &[u32], a: u64, b: u64) -> Ordering {
+        let buffer = |thread: usize| row[self.buffer_component(thread)];
+        let tell_apart = |i, j| self.buffers.compare(buffer(i), buffer(j));
+        self.frame.compare_steps(row, a, b, tell_apart)
+    }
+
     fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
         let frame = self.frame;
         // Interchangeable threads are compared as a sorted list of pairs of local state and buffer.

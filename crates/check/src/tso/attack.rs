@@ -13,6 +13,7 @@ use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::names::RowNames;
 use crate::sc::{StepLabel, patch_group, persistent_set};
 use crate::state::{Frame, Standings};
+use crate::symmetry::{Part, Symmetry};
 
 /// What part of `τ1 · isu(st_A) · τ2 · ld_A · τ3` a row belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,6 +163,17 @@ impl<'f, 'p> AttackSpace<'f, 'p> {
     ) -> Self {
         let threads = &frame.program().threads;
         let mut instructions = 0;
+        // What one of several interchangeable copies may do, each may after an exchange.
+        let mut may_begin = may_begin;
+        for group in frame.named.iter().flat_map(|named| &named.groups) {
+            let mut all = may_begin[group.instances[0]].clone();
+            for &instance in &group.instances {
+                (all.iter_mut().zip(&may_begin[instance])).for_each(|(all, may)| *all |= may);
+            }
+            for &instance in &group.instances {
+                may_begin[instance].clone_from(&all);
+            }
+        }
         AttackSpace {
             frame,
             layout: Layout::new(frame),
@@ -771,6 +783,18 @@ impl Kept for AttackSpace<'_, '_> {
         recall_flags(&[&self.error_seen], numbers)?;
         self.frame.threads.recall_numbers(numbers)
     }
+
+    fn symmetry(&self) -> Option<Symmetry<'_, '_>> {
+        // A guide knows ways by their instructions, which are the same for all copies.
+        let parts = [
+            Part::OfEachThread,
+            Part::ValueOfEachLocation,
+            Part::OfEachLocation,
+            Part::Location,
+            Part::Plain(self.layout.width - self.layout.phase),
+        ];
+        Symmetry::new(self.frame, &parts)
+    }
 }
 
 impl<'f> Space for AttackSpace<'f, '_> {
@@ -859,6 +883,12 @@ impl<'f> Space for AttackSpace<'f, '_> {
             self.expand_attacker(worker, row, attacker, out);
         }
         self.expand_helpers(worker, row, inside, out);
+    }
+
+    fn compare_steps(&self, row: &[u32], a: u64, b: u64) -> Ordering {
+        let role = |thread: usize| row[self.layout.roles + thread];
+        let tell_apart = |i, j| role(i).cmp(&role(j));
+        self.frame.compare_steps(row, a, b, tell_apart)
     }
 
     fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {

@@ -25,7 +25,7 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
     // Where all violations are wanted, it does matter which thread it is.
     let frame = match options.all {
         true => Frame::new(program, &options.reductions),
-        false => Frame::with_equal_threads(program, &options.reductions),
+        false => Frame::with_named_or_equal(program, &options.reductions),
     };
     let space = AttackSpace::new(
         &frame,

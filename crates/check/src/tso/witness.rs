@@ -122,6 +122,8 @@ pub(crate) fn replay(
             },
             |c| (after.row[layout.roles + c], after.row[c]),
         );
+        let state = |c: usize| (after.row[layout.roles + c], after.row[c]);
+        frame.settle_ties(&mut who, |i, j| state(i) == state(j));
     }
     let (attacker, store) = attack?;
     Some(AttackRun {

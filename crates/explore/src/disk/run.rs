@@ -100,17 +100,27 @@ impl Run {
     }
 
     /// Takes those candidates out of `open` that are in this run: numbers, ascending, of `candidates`, which are in ascending order.
-    pub(crate) fn sift(&self, candidates: &[u64], open: &mut Vec<u32>) -> Result<()> {
+    pub(crate) fn sift(
+        &self,
+        candidates: &[u64],
+        open: &mut Vec<u32>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<()> {
         match self.layout.words() {
-            1 => self.sift_words::<1>(candidates, open),
-            2 => self.sift_words::<2>(candidates, open),
-            3 => self.sift_words::<3>(candidates, open),
-            _ => self.sift_words::<0>(candidates, open),
+            1 => self.sift_words::<1>(candidates, open, is_over),
+            2 => self.sift_words::<2>(candidates, open, is_over),
+            3 => self.sift_words::<3>(candidates, open, is_over),
+            _ => self.sift_words::<0>(candidates, open, is_over),
         }
     }
 
     /// `W` is the number of words of a state, or 0 if it is not known when this is compiled.
-    fn sift_words<const W: usize>(&self, candidates: &[u64], open: &mut Vec<u32>) -> Result<()> {
+    fn sift_words<const W: usize>(
+        &self,
+        candidates: &[u64],
+        open: &mut Vec<u32>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<()> {
         let words = if W == 0 { self.layout.words() } else { W };
         let candidate = |i: u32| &candidates[i as usize * words..][..words];
         let mut reader = None;
@@ -132,6 +142,9 @@ impl Run {
                 Some(reader) => reader,
                 none => none.insert(RunReader::new(self)?),
             };
+            if is_over() {
+                return Err(ErrorKind::Interrupted.into());
+            }
             reader.read(self, block, &mut states)?;
             let end = self.first(block + 1);
             let mut rest = states.chunks_exact(words).peekable();
@@ -480,7 +493,13 @@ fn decode_any(
 }
 
 /// Two runs of a shard become one.
-pub(crate) fn merge(folder: &Folder, one: &Run, other: &Run, layout: &Arc<Layout>) -> Result<Run> {
+pub(crate) fn merge(
+    folder: &Folder,
+    one: &Run,
+    other: &Run,
+    layout: &Arc<Layout>,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Run> {
     let start = one.levels.start.min(other.levels.start);
     let levels = start..one.levels.end.max(other.levels.end);
     let mut writer = RunWriter::new(folder, one.shard, levels, layout)?;
@@ -494,6 +513,9 @@ pub(crate) fn merge(folder: &Folder, one: &Run, other: &Run, layout: &Arc<Layout
             (None, None) => break,
         };
         writer.push(state, level)?;
+        if writer.count == 0 && is_over() {
+            return Err(ErrorKind::Interrupted.into());
+        }
         // No state is in both.
         let from_one = one.state().is_some_and(|(a, _)| a == writer.last);
         match from_one {
@@ -781,7 +803,7 @@ mod tests {
                         let mut open: Vec<u32> = (0..all.len() as u32).step_by(step).collect();
                         let expected: Vec<u32> =
                             open.iter().copied().filter(|i| i % 2 == 1).collect();
-                        run.sift(&all.concat(), &mut open).unwrap();
+                        run.sift(&all.concat(), &mut open, &|| false).unwrap();
                         assert_eq!(open, expected);
                     }
                     let mut reader = RunReader::new(&run).unwrap();
@@ -826,7 +848,7 @@ mod tests {
             // For words that are one number only, the product decides about the order.
             let one = run(4..9, &mut (0..2000).filter(|i| i % 3 != 1));
             let other = run(2..3, &mut (0..2500).filter(|i| i % 3 == 1));
-            let merged = merge(&folder, &one, &other, &layout).unwrap();
+            let merged = merge(&folder, &one, &other, &layout, &|| false).unwrap();
             assert_eq!((merged.len, &merged.levels), (one.len + other.len, &(2..9)));
             let mut cursor = Cursor::new(&merged, 0, &layout).unwrap();
             for i in (0..2500).filter(|i| i % 3 == 1 || *i < 2000) {

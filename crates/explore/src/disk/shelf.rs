@@ -79,7 +79,7 @@ impl Shelf {
     pub(crate) fn contains(&self, shard: usize, state: &[u64]) -> bool {
         self.runs.iter().any(|run| {
             let mut open = vec![0];
-            run.shard == shard && run.sift(state, &mut open).is_ok() && open.is_empty()
+            run.shard == shard && run.sift(state, &mut open, &|| false).is_ok() && open.is_empty()
         })
     }
 

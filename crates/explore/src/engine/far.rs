@@ -35,6 +35,8 @@ const LEAST: u64 = 4 << 20;
 const SORTERS: usize = 2;
 /// States that are read or inserted at once.
 const CHUNK: usize = 512;
+/// States that are written between two looks at the clock.
+const LOOK: usize = 1 << 14;
 
 /// A run whose states are being expanded, and its next block.
 type Source = (Arc<Run>, RunReader, usize);
@@ -51,6 +53,8 @@ pub(crate) struct Far {
     share: u64,
     /// There is too much that is fresh.
     full: AtomicBool,
+    /// A checkpoint is being written.
+    pub(super) finishing: AtomicBool,
     pub(super) filter: Filter,
     pub(super) runs: Mutex<Vec<Arc<Run>>>,
     /// Runs that became a part of others, but that a checkpoint still rests on.
@@ -74,6 +78,7 @@ impl Far {
             room,
             share: room / 16 * 3,
             full: AtomicBool::new(false),
+            finishing: AtomicBool::new(false),
             filter: Filter::new(usize::try_from(room / 8 * 3).unwrap_or(usize::MAX / 16)),
             runs: Mutex::new(Vec::new()),
             retired: Mutex::new(Vec::new()),
@@ -126,7 +131,13 @@ impl Far {
 
     /// Merges the latest runs of a shard, all of whose levels are before `level`, until each is at least twice as long as the next one: there are few of them then, and
     /// each state has been written a few times only.
-    fn merge_runs(&self, shard: usize, level: u64, layout: &Arc<Layout>) -> Result<()> {
+    fn merge_runs(
+        &self,
+        shard: usize,
+        level: u64,
+        layout: &Arc<Layout>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<()> {
         loop {
             let runs: Vec<Arc<Run>> = lock(&self.runs)
                 .iter()
@@ -139,7 +150,7 @@ impl Far {
             if one.len > 2 * other.len {
                 return Ok(());
             }
-            let merged = Arc::new(run::merge(&self.folder, one, other, layout)?);
+            let merged = Arc::new(run::merge(&self.folder, one, other, layout, is_over)?);
             let mut all = lock(&self.runs);
             let place = all.iter().position(|run| Arc::ptr_eq(run, one));
             all.retain(|run| !Arc::ptr_eq(run, one) && !Arc::ptr_eq(run, other));
@@ -336,7 +347,7 @@ impl<S: Space> Engine<'_, S> {
         let mut counts = None;
         let mut new = None;
         loop {
-            let all = self.all_of(new.unwrap_or(1));
+            let all = self.all_of(new.unwrap_or(1), false);
             if all.new == 0 {
                 complete = self.stopped().is_none();
                 break;
@@ -353,7 +364,8 @@ impl<S: Space> Engine<'_, S> {
                 self.stop(Reason::States);
                 break;
             }
-            if let Some(keeper) = &mut reporter.keeper {
+            // Several processes keep nothing that is on disk.
+            if let (Some(keeper), None) = (&mut reporter.keeper, &self.spread) {
                 let now = self.counts(level);
                 if keeper.is_due() {
                     let kept = self.keep_far(far, &levels, &ends, &now, *keeper);
@@ -512,10 +524,7 @@ impl<S: Space> Engine<'_, S> {
             };
             let mut open = asked.clone();
             for run in runs.iter().filter(|run| run.shard == number) {
-                if self.is_over() {
-                    return Err(ErrorKind::Interrupted.into());
-                }
-                run.sift(&states, &mut open)?;
+                run.sift(&states, &mut open, &|| self.gives_up(far))?;
             }
             // What was asked for and is not open any more is old.
             let mut open = open.into_iter().peekable();
@@ -557,9 +566,12 @@ impl<S: Space> Engine<'_, S> {
         self.for_each_number(|number| {
             let states = &new[number];
             let mut writer = RunWriter::new(&far.folder, number, level..level + 1, &layout)?;
-            for state in states.chunks_exact(words) {
-                far.filter.insert(hash_of(layout.key(state)));
-                writer.push(state, 0)?;
+            for chunk in states.chunks(LOOK * words) {
+                self.go_on(far)?;
+                for state in chunk.chunks_exact(words) {
+                    far.filter.insert(hash_of(layout.key(state)));
+                    writer.push(state, 0)?;
+                }
             }
             far.add_run(writer.finish()?);
             let count = (states.len() / words) as u64;
@@ -616,10 +628,24 @@ impl<S: Space> Engine<'_, S> {
         Ok(spans)
     }
 
+    /// Whether what is written to disk is of no use any more: whoever waits for the answer does not wait long. A checkpoint is finished.
+    fn gives_up(&self, far: &Far) -> bool {
+        !far.finishing.load(Relaxed) && self.is_over()
+    }
+
+    /// Goes on with what takes long.
+    fn go_on(&self, far: &Far) -> Result<()> {
+        match self.gives_up(far) {
+            true => Err(ErrorKind::Interrupted.into()),
+            false => Ok(()),
+        }
+    }
+
     /// Merges runs of levels before this one.
     pub(super) fn merge_all(&self, far: &Far, level: u64) -> Result<()> {
         let layout = Arc::clone(&self.read_task().layout);
-        self.for_each_number(|number| far.merge_runs(number, level, &layout))?;
+        let is_over = || self.gives_up(far);
+        self.for_each_number(|number| far.merge_runs(number, level, &layout, &is_over))?;
         Ok(())
     }
 
@@ -689,10 +715,13 @@ impl<S: Space> Engine<'_, S> {
                 continue;
             }
             let mut writer = RunWriter::new(&far.folder, number, levels, &layout)?;
-            for record in sort(records, words + 1).chunks_exact(words + 1) {
-                let (state, level) = record.split_at(words);
-                far.filter.insert(hash_of(layout.key(state)));
-                writer.push(state, level[0])?;
+            for chunk in sort(records, words + 1).chunks(LOOK * (words + 1)) {
+                self.go_on(far)?;
+                for record in chunk.chunks_exact(words + 1) {
+                    let (state, level) = record.split_at(words);
+                    far.filter.insert(hash_of(layout.key(state)));
+                    writer.push(state, level[0])?;
+                }
             }
             far.add_run(writer.finish()?);
         }

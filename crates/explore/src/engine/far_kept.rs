@@ -80,8 +80,11 @@ impl<S: Space> Engine<'_, S> {
         keeper: &mut dyn Keeper,
     ) -> Result<()> {
         let here = far.base() + levels.len() > counts.level && levels.len() > 0;
-        self.put_away(far, levels, ends, here)?;
-        self.merge_all(far, counts.level)?;
+        far.finishing.store(true, Relaxed);
+        let put = self.put_away(far, levels, ends, here);
+        let merged = put.and_then(|()| self.merge_all(far, counts.level));
+        far.finishing.store(false, Relaxed);
+        merged?;
         let runs: Vec<Arc<Run>> = lock(&far.runs).clone();
         for run in &runs {
             run.sync()?;

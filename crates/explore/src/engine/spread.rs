@@ -86,6 +86,8 @@ pub(super) struct All {
     pub(super) states: u64,
     /// Something was found.
     pub(super) found: bool,
+    /// A checkpoint is due.
+    pub(super) due: bool,
     /// All of them stop.
     pub(super) stopped: bool,
 }
@@ -103,13 +105,35 @@ pub(super) struct Away {
 impl Away {
     /// Whether a packed row belongs to this process. Otherwise it is on its way.
     pub(super) fn keeps(&mut self, spread: &Spread<'_>, layout: &Layout, words: &[u64]) -> bool {
-        self.row.resize(layout.width(), 0);
-        layout.unpack(words, &mut self.row);
+        let mut row = std::mem::take(&mut self.row);
+        row.resize(layout.width(), 0);
+        layout.unpack(words, &mut row);
+        let owner = self.owner(spread, &row);
+        let is_own = owner == spread.hosts.process();
+        if !is_own {
+            self.rows.resize_with(spread.hosts.processes(), Vec::new);
+            let rows = &mut self.rows[owner];
+            rows.extend_from_slice(&row);
+            if rows.len() >= PARCEL {
+                spread.send_rows(owner, rows);
+                rows.clear();
+            }
+        }
+        self.row = row;
+        is_own
+    }
+
+    /// Whether a row belongs to this process.
+    pub(super) fn is_own(&mut self, spread: &Spread<'_>, row: &[u32]) -> bool {
+        self.owner(spread, row) == spread.hosts.process()
+    }
+
+    /// The process that a row belongs to, by a hash of what it means.
+    #[inline]
+    fn owner(&mut self, spread: &Spread<'_>, row: &[u32]) -> usize {
         self.hashes.resize_with(spread.names.tables(), Vec::new);
         let mut key: u64 = 0;
-        for ((&number, numbers), factor) in
-            (self.row.iter().zip(&spread.numbers)).zip(&spread.factors)
-        {
+        for ((&number, numbers), factor) in (row.iter().zip(&spread.numbers)).zip(&spread.factors) {
             let hash = match *numbers {
                 Numbers::Plain => u64::from(number),
                 Numbers::Of(table) => hash_in(&mut self.hashes, spread, table, number),
@@ -121,18 +145,7 @@ impl Away {
             key = key.wrapping_add(hash.wrapping_mul(*factor));
         }
         let processes = spread.hosts.processes();
-        let owner = ((u128::from(hash_of(key)) * processes as u128) >> u64::BITS) as usize;
-        if owner == spread.hosts.process() {
-            return true;
-        }
-        self.rows.resize_with(processes, Vec::new);
-        let rows = &mut self.rows[owner];
-        rows.extend_from_slice(&self.row);
-        if rows.len() >= PARCEL {
-            spread.send_rows(owner, rows);
-            rows.clear();
-        }
-        false
+        ((u128::from(hash_of(key)) * processes as u128) >> u64::BITS) as usize
     }
 
     /// Sends what is left.
@@ -162,7 +175,7 @@ fn hash_in(hashes: &mut [Vec<u64>], spread: &Spread<'_>, table: usize, number: u
 }
 
 /// Rows in as few bits as they need.
-fn pack_rows(rows: &[u32], width: usize) -> Vec<u64> {
+pub(super) fn pack_rows(rows: &[u32], width: usize) -> Vec<u64> {
     let mut most = vec![0; width];
     for row in rows.chunks_exact(width) {
         for (most, &number) in most.iter_mut().zip(row) {
@@ -189,7 +202,11 @@ fn pack_rows(rows: &[u32], width: usize) -> Vec<u64> {
 }
 
 /// The rows that [`pack_rows`] has packed.
-fn unpack_rows(words: &[u64], width: usize, mut visit: impl FnMut(&mut [u32])) -> Result<(), Lost> {
+pub(super) fn unpack_rows(
+    words: &[u64],
+    width: usize,
+    mut visit: impl FnMut(&mut [u32]),
+) -> Result<(), Lost> {
     let head = width.div_ceil(8);
     let packed = words.get(head..).ok_or(Lost)?;
     let bits: Vec<u32> = (0..width)
@@ -204,6 +221,28 @@ fn unpack_rows(words: &[u64], width: usize, mut visit: impl FnMut(&mut [u32])) -
         layout.unpack(words, &mut row);
         visit(&mut row);
     }
+    Ok(())
+}
+
+/// Puts our numbers into another process's row, in place of `theirs`.
+pub(super) fn translate(
+    theirs: &[Vec<u32>],
+    numbers: &[Numbers],
+    names: &dyn Names,
+    row: &mut [u32],
+) -> Result<(), Lost> {
+    let ours = |table: usize, number: u32| theirs[table].get(number as usize).copied();
+    for (number, numbers) in row.iter_mut().zip(numbers) {
+        *number = match *numbers {
+            Numbers::Plain => *number,
+            Numbers::Of(table) => ours(table, *number).ok_or(Lost)?,
+            Numbers::OneMoreThan(table) => match number.checked_sub(1) {
+                Some(number) => ours(table, number).ok_or(Lost)? + 1,
+                None => 0,
+            },
+        };
+    }
+    names.arrange(row);
     Ok(())
 }
 
@@ -246,6 +285,16 @@ impl<'a> Spread<'a> {
 
     fn width(&self) -> usize {
         self.numbers.len()
+    }
+
+    /// What numbers stand for.
+    pub(super) fn names(&self) -> &dyn Names {
+        &*self.names
+    }
+
+    /// The number of this process.
+    pub(super) fn process(&self) -> usize {
+        self.hosts.process()
     }
 
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
@@ -298,23 +347,6 @@ impl<'a> Spread<'a> {
         Ok(())
     }
 
-    /// Puts our numbers into another process's row.
-    fn translate(&self, theirs: &[Vec<u32>], row: &mut [u32]) -> Result<(), Lost> {
-        let ours = |table: usize, number: u32| theirs[table].get(number as usize).copied();
-        for (number, numbers) in row.iter_mut().zip(&self.numbers) {
-            *number = match *numbers {
-                Numbers::Plain => *number,
-                Numbers::Of(table) => ours(table, *number).ok_or(Lost)?,
-                Numbers::OneMoreThan(table) => match number.checked_sub(1) {
-                    Some(number) => ours(table, number).ok_or(Lost)? + 1,
-                    None => 0,
-                },
-            };
-        }
-        self.names.arrange(row);
-        Ok(())
-    }
-
     /// Rows of other processes in a batch, in our numbers.
     fn translate_rows(
         &self,
@@ -326,7 +358,7 @@ impl<'a> Spread<'a> {
         let theirs = dictionary.theirs.get(batch.from).ok_or(Lost)?;
         let mut known = Ok(());
         unpack_rows(rows, self.width(), |row| {
-            match self.translate(theirs, row) {
+            match translate(theirs, &self.numbers, &*self.names, row) {
                 Ok(()) => visit(row),
                 Err(Lost) => known = Err(Lost),
             }
@@ -498,7 +530,7 @@ impl<'a> Spread<'a> {
 }
 
 /// Finds the labels of faulty steps.
-struct StepsOf<'s, 'w, S: Space> {
+pub(super) struct StepsOf<'s, 'w, S: Space> {
     space: &'s S,
     worker: Option<&'w mut S::Worker>,
     emitted: Emitted,
@@ -506,7 +538,7 @@ struct StepsOf<'s, 'w, S: Space> {
 }
 
 impl<'s, 'w, S: Space> StepsOf<'s, 'w, S> {
-    fn new(space: &'s S, worker: Option<&'w mut S::Worker>) -> Self {
+    pub(super) fn new(space: &'s S, worker: Option<&'w mut S::Worker>) -> Self {
         StepsOf {
             space,
             worker,
@@ -516,7 +548,7 @@ impl<'s, 'w, S: Space> StepsOf<'s, 'w, S> {
     }
 
     /// The least label of a step from this row that is such a finding.
-    fn least(&mut self, row: &[u32], kind: u64) -> u64 {
+    pub(super) fn least(&mut self, row: &[u32], kind: u64) -> u64 {
         let Some(worker) = &mut self.worker else {
             return 0;
         };
@@ -524,7 +556,10 @@ impl<'s, 'w, S: Space> StepsOf<'s, 'w, S> {
         self.space.expand(worker, row, &mut out);
         let reports = self.emitted.reports.iter();
         let steps = reports.filter(|report| report.kind == kind);
-        steps.filter_map(|report| report.step).min().unwrap_or(0)
+        steps
+            .filter_map(|report| report.step)
+            .min_by(|&a, &b| self.space.compare_steps(row, a, b))
+            .unwrap_or(0)
     }
 }
 
@@ -543,24 +578,26 @@ impl<S: Space> Engine<'_, S> {
     }
 
     /// What is true of all processes between two levels; these states of the next one are here.
-    pub(super) fn all_together(&self, spans: &[Span]) -> All {
-        self.all_of(spans.iter().map(|span| span.range.len() as u64).sum())
+    pub(super) fn all_together(&self, spans: &[Span], due: bool) -> All {
+        let new = spans.iter().map(|span| span.range.len() as u64).sum();
+        self.all_of(new, due)
     }
 
     /// The same, with so many states of the next level.
-    pub(super) fn all_of(&self, new: u64) -> All {
+    pub(super) fn all_of(&self, new: u64, due: bool) -> All {
         let states = self.states.load(Relaxed);
         let found = !lock(&self.best).is_empty();
         let alone = All {
             new,
             states,
             found,
+            due,
             stopped: self.stopped().is_some(),
         };
         let Some(spread) = &self.spread else {
             return alone;
         };
-        let says = [new, states, found.into()];
+        let says = [new, states, found.into(), due.into()];
         match spread.round(purpose::LEVEL, self.stopped(), &says) {
             Ok((all, _)) => {
                 self.stop_with(&all);
@@ -569,6 +606,8 @@ impl<S: Space> Engine<'_, S> {
                     new: sum(2),
                     states: sum(3),
                     found: sum(4) > 0,
+                    // The first process has the clock.
+                    due: word(&all[0], 5) != 0,
                     stopped: self.stopped().is_some(),
                 }
             }
@@ -644,38 +683,42 @@ impl<S: Space> Engine<'_, S> {
         leader: &mut Walker<S::Worker>,
         batch: &Batch,
     ) -> Result<(), Lost> {
-        let mut layout = Arc::clone(&self.read_task().layout);
-        let mut record = Vec::new();
         let sender = &mut leader.sender;
-        spread.translate_rows(batch, &batch.words, |row| {
-            // Without memory, the walk has stopped; but in this turn nobody knows.
-            loop {
-                record.clear();
-                record.resize(layout.words() + 1, 0);
-                if let Some(key) = layout.pack(row, &mut record[1..]) {
-                    record[0] = hash_of(key);
-                    break;
-                }
-                // What waits is packed as before.
-                self.insert_rest(sender);
-                let large = |(component, &number): (usize, &u32)| {
-                    let fits = layout.fits(component, number);
-                    if fits { 0 } else { number }
-                };
-                let too_large: Vec<u32> = row.iter().enumerate().map(large).collect();
-                self.note_too_large(&too_large);
-                if self.widen().is_err() {
-                    return;
-                }
-                layout = Arc::clone(&self.read_task().layout);
+        spread.translate_rows(batch, &batch.words, |row| self.insert_row(sender, row))
+    }
+
+    /// Inserts a row that is not packed yet. Without memory, the walk stops.
+    pub(super) fn insert_row(&self, sender: &mut super::Sender, row: &[u32]) {
+        let mut record = std::mem::take(&mut sender.record);
+        // Without memory, the walk has stopped; but in this turn nobody knows.
+        loop {
+            let layout = Arc::clone(&self.read_task().layout);
+            record.clear();
+            record.resize(layout.words() + 1, 0);
+            if let Some(key) = layout.pack(row, &mut record[1..]) {
+                record[0] = hash_of(key);
+                break;
             }
-            let shard = shard_of(record[0]);
-            sender.outgoing.push(shard, &record);
-            if sender.outgoing.records[shard].len() >= BATCH * record.len()
-                && self.flush_shard(sender, shard).is_err()
-            {
-                self.stop(Reason::Memory);
+            // What waits is packed as before.
+            self.insert_rest(sender);
+            let large = |(component, &number): (usize, &u32)| {
+                let fits = layout.fits(component, number);
+                if fits { 0 } else { number }
+            };
+            let too_large: Vec<u32> = row.iter().enumerate().map(large).collect();
+            self.note_too_large(&too_large);
+            if self.widen().is_err() {
+                sender.record = record;
+                return;
             }
-        })
+        }
+        let shard = shard_of(record[0]);
+        sender.outgoing.push(shard, &record);
+        if sender.outgoing.records[shard].len() >= BATCH * record.len()
+            && self.flush_shard(sender, shard).is_err()
+        {
+            self.stop(Reason::Memory);
+        }
+        sender.record = record;
     }
 }

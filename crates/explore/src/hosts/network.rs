@@ -132,7 +132,9 @@ fn serve(
     let (builders, threads) = initialize_networking_from_sockets(inner, links, process, 1, hooks)?;
     for builder in builders {
         let allocator = Allocator::Tcp(builder.build());
-        let mut worker = Worker::new(WorkerConfig::default(), allocator, None);
+        // Without a clock, a worker never sleeps: it would take a whole processor for waiting.
+        let clock = Some(Instant::now());
+        let mut worker = Worker::new(WorkerConfig::default(), allocator, clock);
         run(&mut worker, orders, ended, health);
     }
     // What is sent is on its way when these threads have ended.

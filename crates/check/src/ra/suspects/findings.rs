@@ -204,6 +204,9 @@ impl<'f> Suspects<'f, '_> {
             let (mut step, from) = found?;
             step.thread = who[step.thread];
             who = from.iter().map(|&f| who[f]).collect();
+            let state = |thread: usize| (after.row[thread], after.row[self.thread_at(thread)]);
+            let are_alike = |i, j| state(i) == state(j);
+            self.frame.settle_ties(&mut who, are_alike);
             steps.push(step);
         }
         let last = finding.path.last()?.row;

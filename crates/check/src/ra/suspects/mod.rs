@@ -461,6 +461,12 @@ impl<'f> Space for Suspects<'f, '_> {
         self.steps(worker, row, &mut |taken, row| out.push(label(taken), row));
     }
 
+    fn compare_steps(&self, row: &[u32], a: u64, b: u64) -> Ordering {
+        let status = |thread: usize| row[self.thread_at(thread)];
+        let tell_apart = |i, j| status(i).cmp(&status(j));
+        self.frame.compare_steps(row, a, b, tell_apart)
+    }
+
     fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
         let threads = &self.frame.threads;
         let mut at = 0;

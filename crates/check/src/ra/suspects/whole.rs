@@ -234,6 +234,10 @@ impl<'f> Space for Whole<'_, 'f, '_> {
     fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
         self.0.compare(a, b)
     }
+
+    fn compare_steps(&self, row: &[u32], a: u64, b: u64) -> Ordering {
+        self.0.compare_steps(row, a, b)
+    }
 }
 
 impl Kept for Whole<'_, '_, '_> {
