@@ -34,7 +34,9 @@ pub const CERTIFIED: &[(Model, Criterion)] = &[
     (Model::Ra, Criterion::Robust),
     (Model::Ra, Criterion::Safe),
     (Model::C20, Criterion::Robust),
+    (Model::C20, Criterion::Safe),
     (Model::Rc11, Criterion::Robust),
+    (Model::Rc11, Criterion::Safe),
 ];
 
 /// Where there are more states with store buffers, those with load buffers are tried.
@@ -122,6 +124,11 @@ pub fn certificate(
     };
     if claim.proof == Proof::Suspects {
         robust_by_suspicions(&program, options, control)?;
+        if criterion == Criterion::Safe && !blocks_end(&program) {
+            return Err(NoCertificate::Unfinished(
+                "a block may not end: then SC does not tell what the model does, and there is no certificate".to_owned(),
+            ));
+        }
     }
     let options = Options {
         reductions: Reductions {
@@ -151,13 +158,14 @@ pub fn certificate(
     Ok(claim)
 }
 
-/// Whether a program is robust against C++20: there is a certificate for nothing else.
+/// Whether a program is robust against C++20: there is a certificate for nothing else, also of what is safe.
 fn robust_by_suspicions(
     program: &Program,
     options: &Options,
     control: &Control<'_>,
 ) -> Result<(), NoCertificate> {
     let robust = Options {
+        criterion: Criterion::Robust,
         all: false,
         ..options.clone()
     };

@@ -222,14 +222,20 @@ fn each_reduction_alone_agrees_with_brute_force() {
 /// A proof that forgets values first, and the program itself where that is not enough.
 #[test]
 fn forgetting_values_agrees_with_brute_force() {
-    let forgetting = |program: &Program| {
-        let options = Options {
-            abstraction: palisade_check::Abstraction::From(0),
-            ..Options::new(Model::C20, Criterion::Robust)
-        };
-        holds(program, &options)
+    let forgets = |criterion| Options {
+        abstraction: palisade_check::Abstraction::From(0),
+        ..Options::new(Model::C20, criterion)
     };
+    let forgetting = |program: &Program| holds(program, &forgets(Criterion::Robust));
     compare(&Shape::C20, 800_000..802_000, c20_robust, forgetting);
+    let asserting = Shape {
+        properties: true,
+        ..Shape::C20
+    };
+    compare(&asserting, 820_000..821_000, c20_robust, forgetting);
+    compare(&asserting, 830_000..831_000, c20_drf, |program| {
+        holds(program, &forgets(Criterion::Drf))
+    });
     let loops = |program: &Program| {
         palisade_testkit::oracle::within(1_000, || c20_robust(program)).filter(|robust| !robust)
     };

@@ -76,6 +76,22 @@ fn what_is_not_used_does_no_harm() {
     assert!(!observational(&never));
 }
 
+/// Also where the use is what goes wrong.
+#[test]
+fn an_assert_that_fails_is_a_use() {
+    let published = "shared x, f; thread a { x.store(1, relaxed); f.store(1, relaxed); }";
+    for uses in [
+        "let r = f.load(relaxed); let d = x.load(relaxed); assert r == 0 || d == 1;",
+        "let r = f.load(relaxed); if r == 1 { let d = x.load(relaxed); assert d == 1; }",
+        "if f.load(relaxed) == 1 { let d = x.load(relaxed); let e = 1 / d; }",
+    ] {
+        assert!(
+            !observational(&format!("{published} thread b {{ {uses} }}")),
+            "{uses}"
+        );
+    }
+}
+
 #[test]
 fn a_seqlock() {
     let seqlock = |fence: &str| {
@@ -124,6 +140,22 @@ fn agrees_with_brute_force() {
         assert!(compared.violated * 6 >= compared.programs, "{compared:?}");
         assert!(compared.skipped * 10 <= compared.programs, "{compared:?}");
     }
+}
+
+/// Without the values that nothing depends on first.
+#[test]
+fn forgetting_values_agrees_with_brute_force() {
+    let options = Options {
+        abstraction: palisade_check::Abstraction::From(0),
+        ..Options::new(Model::C20, Criterion::Observational)
+    };
+    let shape = Shape {
+        properties: true,
+        ..Shape::C20
+    };
+    compare(&shape, 70_000..71_500, c20_observational, |p| {
+        holds(p, &options)
+    });
 }
 
 #[test]

@@ -41,7 +41,7 @@ use crate::{Abstraction, Answer, Control, ERROR_NOTE, Model, Options, Refusal, S
 use blocks::Blocks;
 use critical::Critical;
 use facts::{Facts, Fences};
-use forget::without_large_values;
+use forget::{without_large_values, without_unused_values};
 use observe::{Roles, is_mentioned, with_blind_loads};
 use observed::{End, Wish};
 use scm::search::{End as Ended, Search};
@@ -61,10 +61,45 @@ pub(crate) fn robust(
     options: &Options,
     control: &Control<'_>,
 ) -> Result<Answer, Refusal> {
-    let exactly = |options: &Options| {
-        let wanted = Wanted::StaleOrRacing;
-        stale_or_racing(program, options, control, wanted)
-    };
+    let wanted = Wanted::StaleOrRacing;
+    let whole = Prepared::new(program, options);
+    let mut proofs: Vec<Box<Proof<'_>>> = vec![Box::new(|options| {
+        let used = whole.without_unused_values(&|_, _| false);
+        used.map(|used| stale_or_racing(program, &used, options, control, wanted))
+            .transpose()
+    })];
+    for most_values in VALUES_KEPT {
+        proofs.push(Box::new(move |options| {
+            let Some((forgetful, names)) = without_large_values(program, most_values) else {
+                return Ok(None);
+            };
+            let question = Options {
+                most_states: Some(options.most_states.unwrap_or(MANY_STATES).min(MANY_STATES)),
+                ..options.clone()
+            };
+            let prepared = Prepared::new(&forgetful, options);
+            let mut answer = stale_or_racing(&forgetful, &prepared, &question, control, wanted)?;
+            let names: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+            if !names.is_empty() {
+                let note = format!("{FORGOTTEN} {}", names.join(", "));
+                answer.notes = vec![note];
+            }
+            Ok(Some(answer))
+        }));
+    }
+    let exactly = |options: &Options| stale_or_racing(program, &whole, options, control, wanted);
+    small_first(options, &exactly, &proofs)
+}
+
+/// A question about a program that may do more than the given one: only that it holds counts. None where there is no such program.
+type Proof<'a> = dyn Fn(&Options) -> Result<Option<Answer>, Refusal> + 'a;
+
+/// Asks exactly, as long as there are few states; then tries the proofs, and asks exactly again if none of them is one.
+fn small_first(
+    options: &Options,
+    exactly: &dyn Fn(&Options) -> Result<Answer, Refusal>,
+    proofs: &[Box<Proof<'_>>],
+) -> Result<Answer, Refusal> {
     // Checkpoints know one walk after the other, not which of them are made.
     let first = match options.abstraction {
         _ if options.checkpoints.is_some() => return exactly(options),
@@ -87,28 +122,21 @@ pub(crate) fn robust(
     };
     let mut spent = first.as_ref().map_or(Stats::default(), |a| a.stats);
     let left = |spent: &Stats| options.timeout.map(|t| t.saturating_sub(spent.wall));
-    for most_values in VALUES_KEPT {
-        let Some((forgetful, names)) = without_large_values(program, most_values) else {
-            continue;
-        };
+    for proof in proofs {
         let question = Options {
             all: false,
             timeout: left(&spent),
-            most_states: Some(options.most_states.unwrap_or(MANY_STATES).min(MANY_STATES)),
             ..options.clone()
         };
-        let wanted = Wanted::StaleOrRacing;
-        let mut answer = stale_or_racing(&forgetful, &question, control, wanted)?;
+        let Some(mut answer) = proof(&question)? else {
+            continue;
+        };
         spent.add(&answer.stats);
         if answer.verdict == Verdict::Holds {
             answer.stats = spent;
-            answer.notes = first.map_or(Vec::new(), |a| a.notes);
-            let names: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
-            if !names.is_empty() {
-                answer
-                    .notes
-                    .push(format!("{FORGOTTEN} {}", names.join(", ")));
-            }
+            let mut notes = first.map_or(Vec::new(), |a| a.notes);
+            notes.extend(answer.notes.into_iter().filter(|n| n != ERROR_NOTE));
+            answer.notes = notes;
             return Ok(answer);
         }
     }
@@ -148,7 +176,15 @@ pub(crate) fn races(
         check_meaning(program, options)?;
         return Ok(Answer::dismissed(1, Duration::ZERO));
     }
-    stale_or_racing(program, options, control, Wanted::Racing)
+    let whole = Prepared::new(program, options);
+    let asked = |prepared: &Prepared, options: &Options| {
+        stale_or_racing(program, prepared, options, control, Wanted::Racing)
+    };
+    let proof: Box<Proof<'_>> = Box::new(|options| {
+        let used = whole.without_unused_values(&|_, _| false);
+        used.map(|used| asked(&used, options)).transpose()
+    });
+    small_first(options, &|options| asked(&whole, options), &[proof])
 }
 
 /// Whether some access of the program is nonatomic.
@@ -166,24 +202,25 @@ pub(crate) fn has_nonatomic_accesses(program: &Program) -> bool {
 
 fn stale_or_racing(
     program: &Program,
+    prepared: &Prepared,
     options: &Options,
     control: &Control<'_>,
     wanted: Wanted,
 ) -> Result<Answer, Refusal> {
     let start = Instant::now();
+    let Prepared { plain, origins, .. } = prepared;
     check_meaning(program, options)?;
-    let (plain, origins) = prepared(program, options.reductions.symmetry);
-    let frame = Frame::new(&plain, &options.reductions);
+    let frame = Frame::new(plain, &options.reductions);
     let fences = match options.model {
         Model::C20 | Model::Rc11 => Fences::Fences,
         _ => Fences::Updates,
     };
-    let facts = Facts::new(&plain, fences);
+    let facts = Facts::new(plain, fences);
     let critical = match options.reductions.static_filter && wanted != Wanted::Racing {
-        true => Critical::new(&plain, &facts),
+        true => Critical::new(plain, &facts),
         false => Critical::everything(),
     };
-    if critical.all_dismissed() && !has_nonatomic_accesses(&plain) {
+    if critical.all_dismissed() && !has_nonatomic_accesses(plain) {
         return Ok(Answer::dismissed(critical.pairs, start.elapsed()));
     }
     let question = Question {
@@ -191,7 +228,7 @@ fn stale_or_racing(
         frame: &frame,
         facts: &facts,
         original: program,
-        origins: &origins,
+        origins,
     };
     let one_at_a_time =
         options.reductions.suspects || fences == Fences::Fences || wanted == Wanted::Racing;
@@ -199,6 +236,9 @@ fn stale_or_racing(
         true => {
             let reductions = options.reductions;
             let space = Suspects::new(&frame, &facts, &critical, reductions, wanted, None);
+            if prepared.only_a_proof {
+                return Ok(found_or_not(&space, options, control));
+            }
             question.one_at_a_time(&space, options, control)
         }
         false => question.with_all_monitors(options, control),
@@ -208,11 +248,20 @@ fn stale_or_racing(
         // All that was found lies behind a race. Where every order is explored, the race comes first.
         let mut every_order = options.clone();
         every_order.reductions.partial_order = false;
-        return stale_or_racing(program, &every_order, control, wanted);
+        return stale_or_racing(program, prepared, &every_order, control, wanted);
     }
     debug_assert!(!unshown, "a violation without a witness");
     answer.stats.pruned += critical.dismissed;
     Ok(answer)
+}
+
+/// The answer of a search of which nothing is shown.
+fn found_or_not(space: &Suspects<'_, '_>, options: &Options, control: &Control<'_>) -> Answer {
+    let (outcome, mut answer) = search(space, options, control);
+    if !outcome.findings.is_empty() {
+        answer.verdict = Verdict::Violated;
+    }
+    answer
 }
 
 /// Decides `observational` under C++20, and under RC11 without seq_cst accesses.
@@ -221,17 +270,40 @@ pub(crate) fn observational(
     options: &Options,
     control: &Control<'_>,
 ) -> Result<Answer, Refusal> {
+    let whole = Prepared::new(program, options);
+    let (woven, roles) = with_blind_loads(&whole.plain, program, &whole.origins);
+    let woven = Prepared {
+        plain: woven,
+        ..whole
+    };
+    let asked = |woven: &Prepared, options: &Options| {
+        used_stale_values(program, woven, &roles, options, control)
+    };
+    let proof: Box<Proof<'_>> = Box::new(|options| {
+        let is_blind = |code, transition| roles.of(code, transition as u32).blind;
+        let used = woven.without_unused_values(&is_blind);
+        used.map(|used| asked(&used, options)).transpose()
+    });
+    small_first(options, &|options| asked(&woven, options), &[proof])
+}
+
+fn used_stale_values(
+    program: &Program,
+    woven: &Prepared,
+    roles: &Roles,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Answer, Refusal> {
     let start = Instant::now();
     check_meaning(program, options)?;
-    let (plain, origins) = prepared(program, options.reductions.symmetry);
-    let (woven, roles) = with_blind_loads(&plain, program, &origins);
-    let frame = Frame::new(&woven, &options.reductions);
-    let facts = Facts::new(&woven, Fences::Fences);
+    let Prepared { plain, origins, .. } = woven;
+    let frame = Frame::new(plain, &options.reductions);
+    let facts = Facts::new(plain, Fences::Fences);
     let critical = match options.reductions.static_filter {
-        true => Critical::new(&woven, &facts),
+        true => Critical::new(plain, &facts),
         false => Critical::everything(),
     };
-    if critical.all_dismissed() && !has_nonatomic_accesses(&plain) {
+    if critical.all_dismissed() && !has_nonatomic_accesses(plain) {
         return Ok(Answer::dismissed(critical.pairs, start.elapsed()));
     }
     let question = Question {
@@ -239,12 +311,15 @@ pub(crate) fn observational(
         frame: &frame,
         facts: &facts,
         original: program,
-        origins: &origins,
+        origins,
     };
     let wanted = Wanted::Observed;
     let reductions = options.reductions;
-    let space = Suspects::new(&frame, &facts, &critical, reductions, wanted, Some(&roles));
-    let mut answer = question.observed(&space, &roles, options, control);
+    let space = Suspects::new(&frame, &facts, &critical, reductions, wanted, Some(roles));
+    if woven.only_a_proof {
+        return Ok(found_or_not(&space, options, control));
+    }
+    let mut answer = question.observed(&space, roles, options, control);
     if answer.verdict == Verdict::Violated && answer.witnesses.is_empty() {
         // The first thing that was found cannot be shown; another one may.
         let all = Options {
@@ -253,7 +328,7 @@ pub(crate) fn observational(
             checkpoints: None,
             ..options.clone()
         };
-        answer = question.observed(&space, &roles, &all, control);
+        answer = question.observed(&space, roles, &all, control);
         if answer.verdict == Verdict::Violated && answer.witnesses.is_empty() {
             answer.verdict = Verdict::Unknown(NOT_SHOWN.to_owned());
         }
@@ -483,9 +558,35 @@ struct Origin {
 }
 
 /// The program as the search wants it, and what its running threads are in the user's program.
-///
-/// What must never be is left out, because only `safe` asks for it and it would make steps visible. Threads that have the same code are
-/// made copies of one, so that they count as interchangeable.
+struct Prepared {
+    plain: Program,
+    origins: Vec<Origin>,
+    /// Some values are left out: what is found then is no run of the user's program, and nothing is shown of it.
+    only_a_proof: bool,
+}
+
+impl Prepared {
+    /// What must never be is left out, because only `safe` asks for it and it would make steps visible. Threads that have the same code are
+    /// made copies of one, so that they count as interchangeable.
+    fn new(program: &Program, options: &Options) -> Self {
+        let (plain, origins) = prepared(program, options.reductions.symmetry);
+        Prepared {
+            plain,
+            origins,
+            only_a_proof: false,
+        }
+    }
+
+    /// The same without values that nothing depends on, if there are any.
+    fn without_unused_values(&self, is_blind: &dyn Fn(usize, usize) -> bool) -> Option<Self> {
+        Some(Prepared {
+            plain: without_unused_values(&self.plain, is_blind)?,
+            origins: self.origins.clone(),
+            only_a_proof: true,
+        })
+    }
+}
+
 fn prepared(program: &Program, merge: bool) -> (Program, Vec<Origin>) {
     let mut prepared = program.clone();
     prepared.nevers.clear();

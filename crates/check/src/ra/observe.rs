@@ -104,19 +104,19 @@ pub fn is_mentioned(program: &Program, instance: &Instance, register: RegisterId
 }
 
 /// Whether an expression has a value whatever its registers hold.
-fn cannot_fail(expr: &RegisterExpr) -> bool {
+pub fn cannot_fail(expr: &RegisterExpr) -> bool {
     match expr {
         Expr::Const(_) | Expr::Atom(_) => true,
         Expr::Unary(_, operand) => cannot_fail(operand),
-        Expr::Binary(op, left, right) => {
-            let can = matches!(
-                op,
-                BinaryOp::Divide | BinaryOp::Remainder | BinaryOp::ShiftLeft | BinaryOp::ShiftRight
-            );
-            !can && cannot_fail(left) && cannot_fail(right)
-        }
+        Expr::Binary(op, left, right) => !may_fail(*op) && cannot_fail(left) && cannot_fail(right),
         Expr::Element { .. } => false,
     }
+}
+
+/// Whether an operation has no value for some operands.
+pub fn may_fail(op: BinaryOp) -> bool {
+    use BinaryOp::{Divide, Remainder, ShiftLeft, ShiftRight};
+    matches!(op, Divide | Remainder | ShiftLeft | ShiftRight)
 }
 
 /// Makes one thread anew.

@@ -156,7 +156,9 @@ impl Wish<'_> {
             let how = item.map_or(How::Newest, |item| item.how);
             let (goes_on, done) = match step.kind {
                 StepKind::Local => (true, 0),
-                StepKind::Error(_) | StepKind::Race => (false, 0),
+                // The use itself may be what fails.
+                StepKind::Error(_) => (item.is_none(), 0),
+                StepKind::Race => (false, 0),
                 StepKind::AtomicBegin => (is_next, 0),
                 StepKind::AtomicEnd => (true, 1),
                 _ if inside && how == How::Stale => (true, 0),
@@ -209,7 +211,8 @@ impl Wish<'_> {
             }
             let mut depends = false;
             op.for_each_register(&mut |r| depends |= node.dependent.contains(&r));
-            let flows = matches!(op, Op::Assign(..));
+            let fails = matches!(step.kind, StepKind::Error(_));
+            let flows = matches!(op, Op::Assign(..)) && !fails;
             node.used |= depends && !flows;
             if let Some(target) = op.target() {
                 node.dependent.retain(|&r| r != target);

@@ -229,11 +229,15 @@ pub fn validate_certificate_within<R: BufRead>(
             }
             &monitors::Monitors::new(machine, safe)
         }
-        (Model::C20 | Model::Rc11, Criterion::Robust, Proof::Suspects) => {
+        (Model::C20 | Model::Rc11, Criterion::Robust | Criterion::Safe, Proof::Suspects) => {
             if let Some(refused) = palisade_memory::c20::refusal(program) {
                 return Err(Rejected::Unusable(refused.message));
             }
-            &suspects::Suspects::new(machine, model)
+            if safe && !blocks_end(program) {
+                let why = "a block may not end: then SC does not tell what the model does";
+                return Err(Rejected::Unusable(why.to_owned()));
+            }
+            &suspects::Suspects::new(machine, model, safe)
         }
         (Model::Ra, Criterion::Safe, Proof::Messages) => {
             let machine = Ra::new(program);

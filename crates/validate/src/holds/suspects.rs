@@ -12,7 +12,10 @@
 //! whether that access happens before.
 //!
 //! Where every thread has the write, or the access, in its view, the suspicion is refuted, and is not followed any more.
+//!
+//! `safe` under these models is shown in the same way where the program is robust: then the states of SC must be safe as well.
 
+use super::patterns::danger;
 use super::places::{Access, Places, Seen};
 use super::states::Taken;
 use super::{Rules, states};
@@ -20,7 +23,7 @@ use palisade_lang::{LocationId, Op, Order, Program, Transition};
 use palisade_memory::c20::graph::event_order;
 use palisade_memory::sc::State;
 use palisade_memory::thread::{Outcome, Request};
-use palisade_memory::{Machine, Model, Sc, StepKind};
+use palisade_memory::{Machine, Model, Sc, Step, StepKind};
 
 /// The rules of SC with suspicions.
 pub struct Suspects<'p> {
@@ -29,6 +32,8 @@ pub struct Suspects<'p> {
     plain: Vec<bool>,
     /// `seqcst` accesses count as accesses that acquire and release: so it is for RC11, which then only has more graphs.
     weaker: bool,
+    /// Whether the states of SC must be safe as well.
+    safe: bool,
 }
 
 /// What is suspected.
@@ -286,7 +291,7 @@ impl Suspected {
 const HEAD: usize = 5;
 
 impl<'p> Suspects<'p> {
-    pub fn new(machine: Sc<'p>, model: Model) -> Self {
+    pub fn new(machine: Sc<'p>, model: Model, safe: bool) -> Self {
         let program = machine.code().program;
         let anywhere = has_plain_accesses(program);
         let plain = program.locations.iter();
@@ -294,6 +299,7 @@ impl<'p> Suspects<'p> {
             plain: plain.map(|l| l.nonatomic || anywhere).collect(),
             places: Places::new(machine, 0),
             weaker: model == Model::Rc11,
+            safe,
         }
     }
 
@@ -365,6 +371,16 @@ impl<'p> Suspects<'p> {
     }
 
     /// What is wrong with a state in which no thread is inside a block.
+    /// What is dangerous in a state of SC, and inside the blocks that may begin there.
+    fn danger(&self, state: &State) -> Option<String> {
+        let machine = self.machine();
+        let steps = machine.steps(state);
+        let found = danger(machine, state, &steps);
+        let begins = |(step, _): &&(Step, State)| matches!(step.kind, StepKind::AtomicBegin);
+        let inside = |(step, begun): &(Step, State)| self.places.danger_inside(begun, step.thread);
+        found.or_else(|| steps.iter().filter(begins).find_map(inside))
+    }
+
     fn violation(&self, state: &State, suspected: Option<&Suspected>) -> Option<String> {
         let code = self.machine().code();
         let suspected = suspected?;
@@ -591,6 +607,13 @@ impl Rules for Suspects<'_> {
         };
         if let Some(violation) = self.violation(&state, suspected.as_ref()) {
             return Err(violation);
+        }
+        // Every state of SC is there without a suspicion, too.
+        if self.safe
+            && suspected.is_none()
+            && let Some(danger) = self.danger(&state)
+        {
+            return Err(danger);
         }
         let mut numbers = Vec::new();
         self.steps(&state, |tau, event, after| {
