@@ -328,6 +328,7 @@ fn nothing_found(asked: Asked, reason: &str, wall: Duration) -> Findings {
                 stats,
                 notes: Vec::new(),
             },
+            restricted: false,
             cost: String::new(),
             text: None,
             written: false,

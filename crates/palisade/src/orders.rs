@@ -25,6 +25,7 @@ pub fn ordered(
     };
     Ok(OrderFindings {
         orders: found,
+        restricted: freedom.is_restricted(),
         cost: cost.to_owned(),
         text,
         written: false,

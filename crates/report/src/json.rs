@@ -8,6 +8,7 @@ use palisade_check::{Answer, Harm, Refusal, Stats, Verdict};
 use palisade_fence::{Assignment, FenceResult, OrdersResult, RepairSet};
 use palisade_lang::{Diagnostic, Severity, Source};
 use palisade_memory::Witness;
+use palisade_memory::c20::shown::{Synchronisation, synchronisation};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ struct Line<'a> {
     #[serde(flatten)]
     orders: Option<OrderFields<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    witness: Option<&'a Witness>,
+    witness: Option<WitnessFields<'a>>,
     /// All of them, where `--all` found several; the first is `witness`.
     #[serde(skip_serializing_if = "Option::is_none")]
     witnesses: Option<&'a [Witness]>,
@@ -79,6 +80,9 @@ struct OrderFields<'a> {
     /// Where that is not known: no orders that are enough cost less.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<u64>,
+    /// Only some changes were allowed: the best of these.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    restricted: bool,
     /// What the orders of the text cost, and whether the criterion holds with them; `null` where that is not known.
     cost_before: u64,
     held_before: Option<bool>,
@@ -87,6 +91,25 @@ struct OrderFields<'a> {
     needed: Vec<NeededLine<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     written: bool,
+}
+
+/// A witness, and what synchronises in it.
+#[derive(Serialize)]
+struct WitnessFields<'a> {
+    #[serde(flatten)]
+    witness: &'a Witness,
+    /// Pairs of events of different threads, by index.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sw: Vec<(usize, usize)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    psc: Vec<(usize, usize)>,
+}
+
+impl<'a> WitnessFields<'a> {
+    fn new(witness: &'a Witness) -> Self {
+        let Synchronisation { sw, psc } = synchronisation(witness);
+        WitnessFields { witness, sw, psc }
+    }
 }
 
 #[derive(Serialize)]
@@ -224,7 +247,7 @@ fn fill_several<'a>(
 
 fn fill<'a>(line: &mut Line<'a>, answer: &'a Answer) {
     line.reason = unknown_reason(answer);
-    line.witness = answer.witnesses.first();
+    line.witness = answer.witnesses.first().map(WitnessFields::new);
     line.witnesses = (answer.witnesses.len() > 1).then_some(&answer.witnesses);
     line.harmful = answer.harm.as_ref().map(|harm| match harm {
         Harm::Broken(_) => true.into(),
@@ -286,7 +309,7 @@ fn fill_fences<'a>(line: &mut Line<'a>, report: &'a FileReport, findings: &'a Fe
         fields.sets_complete = Some(all.complete.is_ok());
     }
     line.fences = Some(fields);
-    line.witness = found.witness.as_ref();
+    line.witness = found.witness.as_ref().map(WitnessFields::new);
     line.notes = (!found.notes.is_empty()).then_some(&found.notes);
     line.stats = Some(StatsFields::new(&found.stats));
 }
@@ -303,6 +326,7 @@ fn fill_orders<'a>(line: &mut Line<'a>, report: &'a FileReport, findings: &'a Or
         cost: None,
         optimal: false,
         bound: None,
+        restricted: findings.restricted,
         cost_before: found.written.1,
         held_before: found.written.0,
         needed: program.map_or_else(Vec::new, |p| orders::needed_lines(p, &found.needed)),
@@ -329,7 +353,7 @@ fn fill_orders<'a>(line: &mut Line<'a>, report: &'a FileReport, findings: &'a Or
         }
     }
     line.orders = Some(fields);
-    line.witness = found.witness.as_ref();
+    line.witness = found.witness.as_ref().map(WitnessFields::new);
     line.notes = (!found.notes.is_empty()).then_some(&found.notes);
     line.stats = Some(StatsFields::new(&found.stats));
 }
@@ -353,5 +377,47 @@ fn diagnostic_fields<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> Diag
         line: at.line,
         column: at.column,
         help: diagnostic.help.as_deref(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use palisade_memory::Model;
+
+    /// Message passing through a release store and an acquire load, between two sc fences.
+    #[test]
+    fn what_synchronises_is_found_by_the_definition() {
+        let event = |thread: &str, rest: &str| {
+            format!(r#"{{"thread": "{thread}", "line": 1, "column": 1, {rest}}}"#)
+        };
+        let events = [
+            event("a", r#""kind": "fence", "order": "seqcst""#),
+            event(
+                "a",
+                r#""kind": "store", "location": "x", "value": 1, "after": "init", "order": "release""#,
+            ),
+            event(
+                "b",
+                r#""kind": "load", "location": "x", "value": 1, "rf": 1, "order": "acquire""#,
+            ),
+            event("b", r#""kind": "fence", "order": "seqcst""#),
+            event(
+                "c",
+                r#""kind": "load", "location": "x", "value": 1, "rf": 1, "order": "relaxed""#,
+            ),
+        ];
+        let text = format!(
+            r#"{{"model": "c20", "criterion": "robust", "events": [{}]}}"#,
+            events.join(", ")
+        );
+        let mut witness: Witness = serde_json::from_str(&text).expect("a witness");
+        let found = synchronisation(&witness);
+        // The fence before the store publishes as well, and the fence behind the load takes over.
+        assert!(found.sw.contains(&(1, 2)), "{found:?}");
+        assert!(found.sw.iter().all(|&(_, to)| to != 4), "{found:?}");
+        assert_eq!(found.psc, [(0, 3)]);
+        witness.model = Model::Ra;
+        assert_eq!(synchronisation(&witness), Synchronisation::default());
     }
 }

@@ -127,13 +127,18 @@ pub(crate) fn render(
         verdict_line(&report.file, tone, verdict, what, look)
     };
     let mut out = String::new();
+    // Of all orders, or only of those that were allowed.
+    let (which, choice) = match findings.restricted {
+        true => ("orders that are allowed", "choice that is allowed"),
+        false => ("orders", "choice of orders"),
+    };
     let paragraph = |text: &str| text::indented(text, 0, Tone::Plain, look);
     match &found.result {
         OrdersResult::Optimal(best) if best.changes.is_empty() => {
-            let what = format!("{goal}, and no cheaper orders keep it so");
+            let what = format!("{goal}, and no cheaper {which} keep it so");
             out.push_str(&headline(Tone::Good, "holds", &what));
             out.push_str(&paragraph(&format!(
-                "Its orders cost {} ({}). No cheaper choice of orders is enough.",
+                "Its orders cost {} ({}). No cheaper {choice} is enough.",
                 best.cost, findings.cost
             )));
         }
@@ -153,16 +158,19 @@ pub(crate) fn render(
                 None => format!("and those of the text cost {before}"),
             };
             out.push_str(&paragraph(&format!(
-                "These orders cost {} ({}), {compared}. The criterion was decided with all of them as they are now, the weaker ones too, and no cheaper choice of orders is enough.",
+                "These orders cost {} ({}), {compared}. The criterion was decided with all of them as they are now, the weaker ones too, and no cheaper {choice} is enough.",
                 best.cost, findings.cost
             )));
             out.push_str(&written(report, findings, look));
         }
         OrdersResult::None => {
-            let what = format!("no orders make it {goal}");
+            let what = format!("no {which} make it {goal}");
             out.push_str(&headline(Tone::Bad, "violated", &what));
             if let (Some(witness), Some(program)) = (&found.witness, &report.program) {
-                out.push_str("\nThis happens whatever the orders are:\n\n");
+                out.push_str(match findings.restricted {
+                    true => "\nThis happens whichever of them are chosen:\n\n",
+                    false => "\nThis happens whatever the orders are:\n\n",
+                });
                 out.push_str(&text::render_witness(witness, program, look));
                 out.push('\n');
             }

@@ -89,6 +89,8 @@ pub struct FenceFindings {
 pub struct OrderFindings {
     /// The orders.
     pub orders: Orders,
+    /// Only some changes were allowed: what is said is said of these.
+    pub restricted: bool,
     /// What the costs are called.
     pub cost: String,
     /// The program's text with them; why it cannot be written where it cannot. `None` where nothing is to be changed.

@@ -52,6 +52,12 @@ impl Freedom {
         exchanges: false,
         keep: Vec::new(),
     };
+
+    /// Whether something may not be changed that usually may.
+    pub fn is_restricted(&self) -> bool {
+        let usual = self.weaken && self.strengthen && self.fences;
+        !usual || !self.keep.is_empty()
+    }
 }
 
 /// Orders with which the criterion holds: the checker has confirmed them.

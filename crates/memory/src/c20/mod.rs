@@ -10,6 +10,7 @@ pub mod definition;
 pub mod graph;
 pub mod machine;
 pub mod relation;
+pub mod shown;
 pub mod updates;
 pub mod views;
 

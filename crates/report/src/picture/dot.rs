@@ -63,7 +63,7 @@ pub(crate) fn run(diagram: &Diagram) -> String {
             Ink::Co => ("blue", "dashed"),
             Ink::Fr => ("darkorange3", "dashed"),
             Ink::Race => ("purple", "dashed"),
-            Ink::Flow => ("gray40", "solid"),
+            Ink::Sw | Ink::Psc | Ink::Flow => ("gray40", "solid"),
         };
         let width = if link.bold { ", penwidth=2.5" } else { "" };
         let both = if link.both { ", dir=both" } else { "" };

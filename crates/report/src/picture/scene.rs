@@ -114,6 +114,10 @@ pub(crate) enum Ink {
     Rf,
     Co,
     Fr,
+    /// Synchronises-with.
+    Sw,
+    /// The order of seqcst events.
+    Psc,
     /// Two accesses that nothing puts in order.
     Race,
     /// A way of control.
@@ -129,7 +133,8 @@ impl Ink {
             Ink::Co => "co",
             Ink::Fr => "fr",
             Ink::Race => "race",
-            Ink::Flow => "flow",
+            // They are not what is wrong: faint.
+            Ink::Sw | Ink::Psc | Ink::Flow => "flow",
         }
     }
 
@@ -140,6 +145,11 @@ impl Ink {
             Ink::Rf => ("rf", "reads-from"),
             Ink::Co => ("co", "order of the stores to a location"),
             Ink::Fr => ("fr", "reads from before the store"),
+            Ink::Sw => (
+                "sw",
+                "synchronises-with: what is published is visible behind it",
+            ),
+            Ink::Psc => ("psc", "order of the seqcst events"),
             Ink::Race => ("race", "either could come first"),
             Ink::Flow => ("", "next"),
         }

@@ -6,6 +6,7 @@ use crate::columns::{effect_here, is_stale, line_of, marked, shown, statement, t
 use crate::look::{cut, harmless};
 use crate::{shape, words};
 use palisade_lang::Program;
+use palisade_memory::c20::shown::{Synchronisation, synchronisation};
 use palisade_memory::{EventKind, EventRef, Pattern, PatternKind, RelationName, Witness};
 use std::collections::BTreeMap;
 
@@ -184,6 +185,16 @@ impl Drawing<'_> {
             RelationName::Co => Ink::Co,
             RelationName::Fr => Ink::Fr,
         };
+        self.link_in(from, to, relation, (ink, bold));
+    }
+
+    fn link_in(
+        &mut self,
+        from: usize,
+        to: usize,
+        relation: RelationName,
+        (ink, bold): (Ink, bool),
+    ) {
         let events = &self.witness.events;
         // A thread that reads its own store does so from the buffer.
         let early = relation == RelationName::Rf && events[from].thread == events[to].thread;
@@ -216,6 +227,12 @@ impl Drawing<'_> {
         }
         if let Some(pattern) = &witness.pattern {
             self.pattern(pattern);
+        }
+        let Synchronisation { sw, psc } = synchronisation(witness);
+        for (pairs, ink) in [(sw, Ink::Sw), (psc, Ink::Psc)] {
+            for (from, to) in pairs.into_iter().take(MOST_THIN) {
+                self.link_in(from, to, RelationName::Rf, (ink, false));
+            }
         }
         // Where values come from, between threads. Many arrows hide more than they tell: then only those at marked steps.
         let marked = marked(witness);
