@@ -496,7 +496,7 @@ mod tests {
         type Decide = fn(&Program) -> Option<bool>;
         fn by_suspicion(p: &Program, model: Model) -> Option<bool> {
             match palisade_memory::c20::refusal(p) {
-                None => holds(&suspects::Suspects::new(Sc::new(p), model), p, false),
+                None => holds(&suspects::Suspects::new(Sc::new(p), model, false), p, false),
                 Some(_) => None,
             }
         }
@@ -598,7 +598,7 @@ mod tests {
                 Box::new(monitors::Monitors::new(Sc::new(p), false))
             }),
             (Shape::C20, false, |p| {
-                Box::new(suspects::Suspects::new(Sc::new(p), Model::C20))
+                Box::new(suspects::Suspects::new(Sc::new(p), Model::C20, false))
             }),
         ];
         let mut hidden = 0;
