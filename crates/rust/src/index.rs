@@ -223,7 +223,8 @@ impl Index {
                 }
             }
             Ty::Tuple(tys) => Ty::Tuple(tys.iter().map(of).collect()),
-            Ty::Array(ty, length) => Ty::Array(Rc::new(of(ty)), length.clone()),
+            // The length may be the name of a constant.
+            Ty::Array(ty, length) => Ty::Array(Rc::new(of(ty)), Rc::new(of(length))),
             Ty::Slice(ty) => Ty::Slice(Rc::new(of(ty))),
             Ty::Ref(ty) => Ty::Ref(Rc::new(of(ty))),
             Ty::Ptr(ty) => Ty::Ptr(Rc::new(of(ty))),

@@ -10,6 +10,18 @@ use std::rc::Rc;
 const MAX_DEPTH: usize = 40;
 
 impl Machine<'_> {
+    /// The length of an array, where it is a number or a constant with a name.
+    fn length_of(&self, length: &Ty) -> Option<i128> {
+        match length {
+            Ty::Const(count) => Some(*count),
+            Ty::Adt(path, _) => match self.index.constants.get(&**path) {
+                Some(crate::mir::Constant::Int(count, _)) => Some(*count),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The types of a struct's fields.
     fn field_types(&self, ty: &Ty) -> Option<Vec<Ty>> {
         let Ty::Adt(path, args) = ty else { return None };
@@ -42,10 +54,8 @@ impl Machine<'_> {
             Ty::FnDef(_) | Ty::Never => (0, 1),
             Ty::Array(element, length) => {
                 let (size, align) = self.size_and_align(element, depth + 1);
-                match **length {
-                    Ty::Const(length) => (size * usize::try_from(length).unwrap_or(0), align),
-                    _ => (size, align),
-                }
+                let length = self.length_of(length).unwrap_or(1);
+                (size * usize::try_from(length).unwrap_or(0), align)
             }
             Ty::Ref(inner) | Ty::Ptr(inner) => match **inner {
                 Ty::Slice(_) | Ty::Str | Ty::Dyn(_) => (16, 8),
@@ -115,14 +125,11 @@ impl Machine<'_> {
     }
 
     /// The value whose bytes are all zero.
-    pub fn zeroed(&self, ty: &Ty, depth: usize) -> Run<Val> {
+    pub fn zeroed(&mut self, ty: &Ty, depth: usize) -> Run<Val> {
         let no = || refuse(format!("zeroed memory as {ty}"));
         if depth > MAX_DEPTH {
             return no();
         }
-        let of = |parts: &[Ty]| -> Run<Vec<Val>> {
-            parts.iter().map(|ty| self.zeroed(ty, depth + 1)).collect()
-        };
         let value = |fields, variant| {
             Ok(Val::Agg(Rc::new(Agg {
                 ty: ty.clone(),
@@ -133,14 +140,26 @@ impl Machine<'_> {
         match ty {
             Ty::Int(int) => Ok(Val::Int(0, *int)),
             Ty::Ptr(_) => Ok(Val::Int(0, IntTy::USIZE)),
-            Ty::Tuple(parts) => Ok(Val::tuple(of(parts)?)),
-            Ty::Array(element, length) => match **length {
-                Ty::Const(count @ 0..=4096) => {
-                    let element = self.zeroed(element, depth + 1)?;
-                    value(vec![element; count as usize], None)
-                }
-                _ => no(),
-            },
+            Ty::Tuple(parts) => Ok(Val::tuple(self.all_zeroed(parts, depth)?)),
+            Ty::Array(element, length) => {
+                // The length may be a constant that is still to be computed.
+                let count = match (self.length_of(length), &**length) {
+                    (None, Ty::Adt(path, _)) => match self.index.by_path.get(&**path) {
+                        Some(&number) => self.evaluate(number, Rc::default())?.known(),
+                        None => None,
+                    },
+                    (count, _) => count,
+                };
+                let Some(count @ 0..=4096) = count else {
+                    return no();
+                };
+                let element = self.zeroed(element, depth + 1)?;
+                Ok(Val::Agg(Rc::new(Agg {
+                    ty: Ty::Array(Rc::new(Ty::Never), Rc::new(Ty::Const(count))),
+                    variant: None,
+                    fields: vec![element; count as usize],
+                })))
+            }
             Ty::Adt(path, args) => match &**path {
                 "std::marker::PhantomData" => value(Vec::new(), None),
                 // A pointer that may be missing is missing where it is null.
@@ -159,11 +178,14 @@ impl Machine<'_> {
                 "std::boxed::Box" | "std::sync::Arc" | "std::rc::Rc" | "std::ptr::NonNull"
                 | "std::vec::Vec" => no(),
                 _ => match self.field_types(ty) {
-                    Some(fields) => value(of(&fields)?, None),
+                    Some(fields) => value(self.all_zeroed(&fields, depth)?, None),
                     None => no(),
                 },
             },
             _ => no(),
         }
+    }
+    fn all_zeroed(&mut self, parts: &[Ty], depth: usize) -> Run<Vec<Val>> {
+        parts.iter().map(|ty| self.zeroed(ty, depth + 1)).collect()
     }
 }

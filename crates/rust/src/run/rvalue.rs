@@ -43,7 +43,16 @@ impl Machine<'_> {
             }
             Rvalue::Discriminant(place) => {
                 let found = self.place(state, place)?;
-                self.discriminant(state, &found.loc)
+                let number = self.discriminant(state, &found.loc)?;
+                // It has the type of the enum's numbers, by which a match tells them apart.
+                let ty = match target {
+                    Some(target) => self.place(state, target)?.ty,
+                    None => Ty::Never,
+                };
+                Ok(match (number, ty) {
+                    (Val::Int(number, _), Ty::Int(int)) => Val::Int(int.wrap(number), int),
+                    (number, _) => number,
+                })
             }
             Rvalue::Binary(name, left, right) if self.is_struct(state, name, target)? => {
                 let fields = vec![

@@ -1,0 +1,20 @@
+// A number that is too large is met where none was expected.
+// expect c20 safe: violated
+use std::cmp::Ordering as Is;
+use std::sync::atomic::{AtomicU8, Ordering::*};
+use std::thread;
+static SEQUENCE: AtomicU8 = AtomicU8::new(0);
+static mut DATA: u8 = 0;
+fn main() {
+    let t = thread::spawn(|| {
+        unsafe { DATA = 9 };
+        SEQUENCE.store(2, Release);
+    });
+    let difference = (SEQUENCE.load(Acquire) as i8).wrapping_sub(1);
+    match difference.cmp(&0) {
+        Is::Less => {}
+        Is::Equal => assert!(unsafe { DATA } == 9),
+        Is::Greater => unreachable!(),
+    }
+    t.join().unwrap();
+}
