@@ -119,3 +119,69 @@ fn a_package_with_its_features() {
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("there is no type `Absent`"), "{said}");
 }
+
+const BELL: &str = r#"
+mod imp {
+    use std::marker::PhantomData;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    pub trait Order { const RAISE: Ordering; }
+    pub struct Usual;
+    #[cfg(feature = "strong")]
+    impl Order for Usual { const RAISE: Ordering = Ordering::Release; }
+    #[cfg(not(feature = "strong"))]
+    impl Order for Usual { const RAISE: Ordering = Ordering::Relaxed; }
+    pub struct Bell<O = Usual> { rung: AtomicBool, order: PhantomData<O> }
+    impl<O: Order> Bell<O> {
+        pub const fn new() -> Self { Bell { rung: AtomicBool::new(false), order: PhantomData } }
+        pub fn ring(&self) { self.rung.store(true, O::RAISE); }
+        pub fn was_rung(&self) -> bool { self.rung.load(Ordering::Acquire) }
+    }
+}
+pub use imp::Bell;
+"#;
+
+const GUEST: &str = r#"
+static BELL: bell::Bell = bell::Bell::new();
+static mut GUEST: u8 = 0;
+fn main() {
+    let t = std::thread::spawn(|| {
+        unsafe { GUEST = 1 };
+        BELL.ring();
+    });
+    if BELL.was_rung() {
+        assert!(unsafe { GUEST } == 1);
+    }
+    t.join().unwrap();
+}
+"#;
+
+#[test]
+fn the_code_of_a_dependency() {
+    if Command::new("rustc").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no Rust compiler to run");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(
+        "Cargo.toml",
+        "[package]\nname = \"house\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\
+         [features]\nstrong = [\"bell/strong\"]\n\
+         [dependencies]\nbell = { path = \"bell\" }\n[workspace]\n",
+    );
+    write("src/main.rs", GUEST);
+    write(
+        "bell/Cargo.toml",
+        "[package]\nname = \"bell\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[features]\nstrong = []\n",
+    );
+    write("bell/src/lib.rs", BELL);
+    let (code, said) = ask(directory.path(), &["--features", "strong"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = ask(directory.path(), &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("GUEST"), "{said}");
+}
