@@ -287,18 +287,22 @@ impl Ast {
         missing
     }
 
-    /// Whether each function and each variable with an initial value is defined but once.
-    pub(crate) fn defined_once(&self) -> crate::types::Done<()> {
-        let mut seen = std::collections::HashSet::new();
+    /// Whether each function and each variable with an initial value is defined but once. A header that two files include is one place.
+    pub(crate) fn defined_once(&self, source: &palisade_lang::Source) -> crate::types::Done<()> {
+        let mut seen = std::collections::HashMap::new();
         for definition in &self.definitions {
-            if !seen.insert(&definition.name) {
+            let place = source.place(definition.span.start);
+            let before = seen.insert(&definition.name, place.clone());
+            if before.is_some_and(|before| before != place) {
                 let message = format!("`{}` is defined twice", definition.name);
                 return crate::types::fail(definition.span, message);
             }
         }
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = std::collections::HashMap::new();
         for declaration in self.declarations.iter().filter(|d| d.init.is_some()) {
-            if !seen.insert(&declaration.name) {
+            let place = source.place(declaration.span.start);
+            let before = seen.insert(&declaration.name, place.clone());
+            if before.is_some_and(|before| before != place) {
                 let message = format!("`{}` has two initial values", declaration.name);
                 return crate::types::fail(declaration.span, message);
             }
@@ -316,6 +320,14 @@ impl Type {
             volatile: false,
             constant: false,
         }
+    }
+
+    /// A pointer, or what becomes one where its value is used.
+    pub fn is_pointer_like(&self) -> bool {
+        matches!(
+            &*self.kind,
+            TypeKind::Pointer(_) | TypeKind::Array(..) | TypeKind::Function(_)
+        )
     }
 
     /// An integer type.

@@ -406,7 +406,19 @@ impl Body<'_, '_> {
                 })?;
                 Value::nothing()
             }
-            "exchange" | "exchange_n" if !(gnu && rest == "exchange") => {
+            "exchange" if gnu => {
+                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let (place, found) = self.pointed(needed(self, 1)?)?;
+                let value = self.load(place, &found, span)?;
+                let value = self.convert(value, &ty, span)?;
+                let order = self.order(argument(3))?;
+                let old = self.exchange(address, &ty, value, order, true, span)?;
+                let (place, found) = self.pointed(needed(self, 2)?)?;
+                let old = self.convert(old, &found, span)?;
+                self.store(&place, &found, old, Order::NonAtomic, span)?;
+                Value::nothing()
+            }
+            "exchange" | "exchange_n" => {
                 let (address, ty) = self.atomic(needed(self, 0)?)?;
                 let value = self.rvalue_for(needed(self, 1)?, &ty)?;
                 let order = self.order(argument(2))?;
@@ -608,9 +620,15 @@ impl Body<'_, '_> {
                 self.bound_unless(plain, message, span);
                 Value::nothing()
             }
-            "wait_not" => self.wait(object, Relation::NotEqual, second()?, span)?,
-            "wait_above" => self.wait(object, Relation::Greater, second()?, span)?,
-            "wait_is" => self.wait(object, Relation::Equal, second()?, span)?,
+            "wait_not" => {
+                self.wait_with(object, Relation::NotEqual, second()?, Order::Acquire, span)?
+            }
+            "wait_above" => {
+                self.wait_with(object, Relation::Greater, second()?, Order::Acquire, span)?
+            }
+            "wait_is" => {
+                self.wait_with(object, Relation::Equal, second()?, Order::Acquire, span)?
+            }
             "read" => {
                 let (address, ty) = self.atomic(object)?;
                 self.load_written(address, &ty, Written::Known(Order::Acquire), span)?

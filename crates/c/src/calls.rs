@@ -4,7 +4,7 @@ use crate::ast::*;
 use crate::body::Body;
 use crate::types::{Done, fail, layout, resolved, size};
 use crate::value::{Place, Value};
-use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Relation, Span};
+use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Span};
 use palisade_lower::{self as lower, Action, Atom, Cell, End, LocalId, ValueExpr};
 
 /// Functions without a meaning for concurrency: their arguments are evaluated, and they give 0.
@@ -141,7 +141,9 @@ impl Body<'_, '_> {
     pub fn pointed(&mut self, pointer: &Expr) -> Done<(Place, Type)> {
         match &pointer.kind {
             ExprKind::Unary(Unary::AddressOf, operand) => self.place(operand),
-            ExprKind::Cast(ty, inner) => {
+            ExprKind::Cast(ty, inner)
+                if self.type_of(inner).is_ok_and(|ty| ty.is_pointer_like()) =>
+            {
                 let ty = resolved(ty, pointer.span, self.translator)?;
                 let (place, found) = self.pointed(inner)?;
                 match ty.pointee() {
@@ -448,7 +450,7 @@ impl Body<'_, '_> {
             "__VERIFIER_spawn" | "__VERIFIER_spawn_symmetric" => {
                 self.create(arguments, None, 0, 1, span)?
             }
-            "pthread_self" | "thrd_current" | "__VERIFIER_thread_self" => {
+            "pthread_self" | "thrd_current" | "__VERIFIER_thread_self" | "__VERIFIER_tid" => {
                 let ty = Type::int(64, false);
                 let to = self.temporary(&ty, span);
                 self.emit(Action::ThisThread(to), span);
@@ -508,12 +510,12 @@ impl Body<'_, '_> {
             _ if name.starts_with("__VERIFIER_nondet_") || name == "nondet_int" => {
                 self.nondeterministic(name, span)
             }
-            _ => return Ok(None),
+            _ => return self.library(name, arguments, span),
         };
         Ok(Some(value))
     }
 
-    fn nondeterministic(&mut self, name: &str, span: Span) -> Value {
+    pub fn nondeterministic(&mut self, name: &str, span: Span) -> Value {
         let is_bool = name.ends_with("_bool");
         let ty = match name.ends_with("_uint") || name.ends_with("_unsigned") {
             true => Type::int(32, false),
@@ -736,30 +738,5 @@ impl Body<'_, '_> {
             }
             _ => fail(span, "of futexes, only waiting and waking are supported"),
         }
-    }
-
-    /// Waits until an atomic object holds a value in this relation.
-    pub fn wait(
-        &mut self,
-        pointer: &Expr,
-        relation: Relation,
-        value: &Expr,
-        span: Span,
-    ) -> Done<Value> {
-        let (address, ty) = self.atomic(pointer)?;
-        let value = self.rvalue_for(value, &ty)?;
-        let to = self.temporary(&ty, span);
-        let wait = Action::Wait {
-            to: Some(to),
-            address,
-            relation,
-            value: value.expr,
-            order: Order::Acquire,
-        };
-        self.emit(wait, span);
-        Ok(Value {
-            expr: LangExpr::Atom(Atom::Local(to)),
-            ty: ty.plain(),
-        })
     }
 }

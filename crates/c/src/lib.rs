@@ -20,6 +20,7 @@ mod escape;
 mod headers;
 mod init;
 mod lex;
+mod library;
 mod parse_code;
 mod parser;
 mod preprocess;
@@ -87,7 +88,7 @@ pub fn parse(name: &str, text: &str, options: &Options) -> Result<Parsed, Failur
     };
     let refuse = |error: Diagnostic| (source.clone(), vec![error]);
     if !beside.is_empty() {
-        ast.defined_once().map_err(|error| refuse(*error))?;
+        ast.defined_once(&source).map_err(|error| refuse(*error))?;
     }
     let whole = Span::new(0, text.find('\n').unwrap_or(text.len()));
     let translated =

@@ -596,6 +596,16 @@ impl Body<'_, '_> {
                 self.branch(right, yes, no)
             }
             ExprKind::Unary(Unary::Not, operand) => self.branch(operand, no, yes),
+            // Of any number, it only counts whether it is 0.
+            ExprKind::Call(callee, _)
+                if matches!(&callee.kind, ExprKind::Name(name)
+                    if name.starts_with("__VERIFIER_nondet_")
+                        && !self.translator.definitions.contains_key(name)) =>
+            {
+                let value = self.nondeterministic("__VERIFIER_nondet_bool", span);
+                self.finish(End::Branch(value.expr, yes, no), span);
+                Ok(())
+            }
             _ => {
                 let value = self.rvalue(condition)?;
                 if !value.ty.is_scalar() {

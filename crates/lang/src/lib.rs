@@ -24,6 +24,7 @@ pub mod ranges;
 mod reordered;
 mod repair;
 pub mod source;
+pub mod targets;
 pub mod tpl;
 pub mod trencher;
 pub mod values;

@@ -22,9 +22,11 @@ mod copies;
 mod escape;
 mod fold;
 mod memory;
+mod owned;
 mod program;
 mod shape;
 mod start;
+mod tidy;
 pub mod unit;
 
 pub use fold::{Width, binary, not, unary, wrap};

@@ -5,6 +5,7 @@ use crate::escape;
 use crate::memory::{Memory, block_state, poison};
 use crate::shape::Shape;
 use crate::start::{self, Visible};
+use crate::tidy;
 use crate::unit::{Action, FunctionId, Storage, Unit};
 use palisade_lang::build::ThreadBuilder;
 use palisade_lang::program::Bound;
@@ -172,7 +173,7 @@ pub fn lower(unit: &Unit) -> Result<Parsed, Vec<Diagnostic>> {
     }
     lowering.reuse_blocks(&mut threads);
     let threads: Vec<Thread> = threads.into_iter().map(ThreadBuilder::finish).collect();
-    let program = Program {
+    let mut program = Program {
         name: unit.name.clone(),
         source: unit.source.clone(),
         language: unit.language,
@@ -183,6 +184,7 @@ pub fn lower(unit: &Unit) -> Result<Parsed, Vec<Diagnostic>> {
         places: lowering.places,
         bounds: lowering.bounds,
     };
+    tidy::tidy(&mut program);
     Ok(Parsed {
         program,
         warnings: Vec::new(),

@@ -7,6 +7,7 @@
 
 use crate::fold;
 use crate::memory::{array_cells, block_state, function_number, function_numbered, poison};
+use crate::owned;
 use crate::program::{Instance, Lowering, MAIN_HANDLE, announce, wait_for};
 use crate::shape;
 use crate::unit::{Action, Atom, BlockId, End, FunctionId, LocalId, Storage, Unit, ValueExpr};
@@ -56,7 +57,17 @@ const MOST_FRAMES: usize = 1_000;
 /// Runs the beginning.
 pub fn run(lowering: &mut Lowering<'_>) -> Beginning {
     let entry = lowering.unit.entry;
+    let owned = owned::by_first_thread(lowering.unit);
+    let ranges = (lowering.unit.objects.iter().zip(&lowering.memory.objects))
+        .zip(owned)
+        .filter(|(_, owned)| *owned)
+        .map(|((object, address), _)| {
+            let length = object.cells.len() as Value * lowering.memory.stride;
+            (*address, *address + length)
+        });
     let mut run = Run {
+        stored_by_it: ranges.collect(),
+        now: BTreeMap::new(),
         frames: Vec::new(),
         own: Vec::new(),
         escaping: Vec::new(),
@@ -88,7 +99,11 @@ struct Run<'l, 'u> {
     frames: Vec<Frame>,
     /// Variables in memory whose address only the first thread has: from, to (exclusive).
     own: Vec<(Value, Value)>,
-    /// Those of them whose address the rest of the program may make known.
+    /// Objects that no other thread stores to: from, to (exclusive).
+    stored_by_it: Vec<(Value, Value)>,
+    /// What their cells hold now, where that is not what they held when the first thread was created.
+    now: BTreeMap<usize, Value>,
+    /// Those of its own variables whose address the rest of the program may make known.
     escaping: Vec<(Value, Value)>,
     /// Cells of such variables that were stored to since there is another thread: where, and what they held when it was created.
     changed: BTreeMap<usize, (Value, Span)>,
@@ -171,6 +186,19 @@ impl Run<'_, '_> {
         (self.alone || self.is_own(address)).then_some(cell.index())
     }
 
+    /// What a cell holds, if that is known now.
+    fn held(&self, address: &ValueExpr) -> Option<Value> {
+        if let Some(cell) = self.cell(address) {
+            return Some(self.lowering.memory.locations[cell].initial);
+        }
+        let address = self.value(address)?;
+        let cell = self.lowering.memory.at(address)?.index();
+        let stored_by_it = |(from, to): &(Value, Value)| (*from..*to).contains(&address);
+        self.stored_by_it.iter().any(stored_by_it).then_some(())?;
+        let initial = self.lowering.memory.locations[cell].initial;
+        Some(self.now.get(&cell).copied().unwrap_or(initial))
+    }
+
     /// This value can now be known elsewhere: if it is the address of a variable, that one is no longer the first thread's own.
     /// What it was set to before is visible from now on.
     fn give(&mut self, value: Value) {
@@ -235,6 +263,7 @@ impl Run<'_, '_> {
             order,
         };
         self.show(store, span);
+        self.now.insert(cell.index(), value);
         Some(())
     }
 
@@ -262,13 +291,21 @@ impl Run<'_, '_> {
                 let value = self.value(value)?;
                 self.set(*to, value);
             }
+            // Where a seq_cst access stands among others can be told.
+            Action::Load {
+                order: Order::SeqCst,
+                address,
+                ..
+            } if self.cell(address).is_none() => return None,
             Action::Load { to, address, .. } => {
-                let value = self.read(self.cell(address)?)?;
+                let value = self.held(address)?;
+                // What is wrong with this is for the search to show.
+                (value | 1 != poison::UNSET).then_some(())?;
                 self.set(*to, value);
             }
             Action::Peek { to, address } => {
-                let cell = self.cell(address)?;
-                self.set(*to, self.lowering.memory.locations[cell].initial);
+                let value = self.held(address)?;
+                self.set(*to, value);
             }
             Action::Never {
                 address,

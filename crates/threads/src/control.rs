@@ -6,6 +6,8 @@ use palisade_lang::{
     Thread, ThreadId, UnaryOp,
 };
 
+use palisade_lang::targets::{Target, Targets};
+
 use crate::Settings;
 
 /// Locations as a set of 64 bits. Location `l` is bit `l mod 64`: with more locations a set says more than is true, never less.
@@ -87,7 +89,13 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub fn new(program: &Program, id: ThreadId, settings: &Settings) -> Self {
+    /// `targets` says what accesses by pointers may go to, where that is known.
+    pub fn new(
+        program: &Program,
+        id: ThreadId,
+        settings: &Settings,
+        targets: Option<&Targets>,
+    ) -> Self {
         let thread = program.thread(id);
         let points = thread.points.len();
         let mut first_transition = vec![0u32; points + 1];
@@ -123,14 +131,21 @@ impl Control {
         control.visible = control.find_visible(thread, &mentioned);
         control.pauses = control.find_pauses(thread);
         control.live = control.find_live(thread, settings, &mentioned);
-        control.future = control.backward_footprints(thread, |_, _| true);
+        let footprints: Vec<Footprint> = (thread.transitions.iter().enumerate())
+            .map(|(index, transition)| {
+                let target = targets.map(|t| t.of_transition(id.index(), index));
+                static_footprint(&transition.op, target)
+            })
+            .collect();
+        control.future = control.backward_footprints(thread, &footprints, |_, _| true);
         control.always = (0..points)
             .filter(|&p| !control.outgoing(PointId(p as u32)).is_empty())
             .map(|p| control.future[p])
             .reduce(Footprint::intersection)
             .unwrap_or_default();
-        control.rest_of_block =
-            control.backward_footprints(thread, |from, _| thread.points[from.index()].atomic);
+        control.rest_of_block = control.backward_footprints(thread, &footprints, |from, _| {
+            thread.points[from.index()].atomic
+        });
         control.may_close_loop = control.find_loop_closers(thread);
         control
     }
@@ -293,6 +308,7 @@ impl Control {
     fn backward_footprints(
         &self,
         thread: &Thread,
+        footprints: &[Footprint],
         follow: impl Fn(PointId, &Op) -> bool,
     ) -> Vec<Footprint> {
         let mut result = vec![Footprint::default(); thread.points.len()];
@@ -304,7 +320,7 @@ impl Control {
                 let transition = &thread.transitions[index];
                 if follow(transition.from, &transition.op) {
                     footprint = footprint
-                        .union(static_footprint(&transition.op))
+                        .union(footprints[index])
                         .union(result[transition.to.index()]);
                 }
             }
@@ -495,11 +511,17 @@ pub(crate) fn is_local(op: &Op) -> bool {
 }
 
 /// What an instruction may touch, whatever the registers hold.
-fn static_footprint(op: &Op) -> Footprint {
+fn static_footprint(op: &Op, target: Option<&Target>) -> Footprint {
     let Some(address) = op.address() else {
         return Footprint::default();
     };
-    let locations = Footprint::of(address);
+    let locations = match target {
+        Some(target) => {
+            let bits = target.locations.iter().map(|l| Footprint::bit(*l));
+            bits.fold(0, |set, bit| set | bit)
+        }
+        None => Footprint::of(address),
+    };
     let (reads, writes) = match op {
         Op::Load { .. } | Op::Wait { .. } => (locations, 0),
         Op::Store { .. } => (0, locations),

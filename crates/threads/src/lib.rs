@@ -35,7 +35,8 @@ mod view;
 use std::cmp::Ordering;
 use std::sync::RwLock;
 
-use palisade_lang::{Instance, Program, ThreadId, Value};
+use palisade_lang::targets::Targets;
+use palisade_lang::{Address, Instance, Program, ThreadId, Value};
 
 pub use action::{Action, ActionKind, Effect, Update};
 use control::Control;
@@ -104,12 +105,23 @@ impl<'p> Threads<'p> {
         for instance in &instances {
             copies[instance.thread.index()] += 1;
         }
+        // Only what an access by a pointer may go to is not written in the program.
+        let ops = program.threads.iter().flat_map(|t| &t.transitions);
+        let points = ops
+            .map(|t| t.op.address())
+            .any(|a| matches!(a, Some(Address::Pointer(_))));
+        let targets = points.then(|| Targets::of(program)).flatten();
         Threads {
             program,
             instances,
             codes: (copies.into_iter().enumerate())
                 .map(|(index, copies)| Code {
-                    control: Control::new(program, ThreadId(index as u32), &settings),
+                    control: Control::new(
+                        program,
+                        ThreadId(index as u32),
+                        &settings,
+                        targets.as_ref(),
+                    ),
                     copies,
                     locals: RwLock::default(),
                 })
