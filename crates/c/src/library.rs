@@ -87,7 +87,10 @@ impl Body<'_, '_> {
             self.finish(End::Goto(after), span);
             self.begin(next);
         }
-        self.emit(Action::Bound("a condition of this kind is not followed".to_owned()), span);
+        self.emit(
+            Action::Bound("a condition of this kind is not followed".to_owned()),
+            span,
+        );
         self.finish(End::Stop, span);
         self.begin(after);
         Ok(())

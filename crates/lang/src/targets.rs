@@ -13,7 +13,7 @@ use crate::ranges::{self, ALL, Range};
 
 /// More values than this are an interval.
 const MAX_VALUES: usize = 512;
-/// An interval that grows more often than this is everything on the side on which it grows.
+/// A set that grows more often than this is an interval, and an interval that does is everything on the side on which it grows.
 const MAX_GROWTH: u32 = 24;
 /// Values looked at before the analysis gives up.
 const BUDGET: usize = 4_000_000;
@@ -355,8 +355,11 @@ impl<'p> Analysis<'p> {
         if !variable.known.grow(value, variable.growth > MAX_GROWTH) {
             return;
         }
-        // Sets end by themselves, where they become intervals.
-        variable.growth += u32::from(matches!(variable.known, Known::Range(_)));
+        variable.growth += 1;
+        if let (true, Known::Some(_)) = (variable.growth > MAX_GROWTH, &variable.known) {
+            variable.known = Known::Range(variable.known.range().unwrap_or(ALL));
+            variable.growth = 0;
+        }
         for reader in &variable.readers {
             if !std::mem::replace(&mut self.queued[*reader as usize], true) {
                 self.queue.push_back(*reader);
