@@ -365,11 +365,11 @@ impl Walk<'_> {
                 let StepKind::Error(what) = step.kind else {
                     return None;
                 };
-                let text = program.source.slice(self.machine.span(&step)).trim();
+                let thread = program.instances()[step.thread].thread.index();
                 Some(Pattern {
                     kind: PatternKind::Error,
                     events: vec![last],
-                    message: format!("{what}: `{text}`"),
+                    message: program.error_in_words(thread, step.transition, what),
                 })
             }
             Wrong::Never(_, index) => Some(Pattern {

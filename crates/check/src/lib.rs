@@ -10,6 +10,7 @@ mod drf;
 mod errors;
 mod graphs;
 mod harm;
+mod idle;
 mod live;
 mod names;
 pub mod orders;

@@ -95,10 +95,11 @@ fn witness(
     let (kind, message) = if finding.kind & ERROR != 0 {
         let code = (finding.kind & !ERROR) >> 32;
         let transition = finding.kind as u32;
-        let span = program.threads[code as usize].transitions[transition as usize].span;
-        let what = run.error.map_or_else(String::new, |e| e.to_string());
-        let message = format!("{what}: `{}`", program.source.slice(span).trim());
-        (PatternKind::Error, message)
+        let words = |e| program.error_in_words(code as usize, transition as usize, e);
+        (
+            PatternKind::Error,
+            run.error.map_or_else(String::new, words),
+        )
     } else {
         let never = &program.nevers[finding.kind as usize];
         let deadlock = is_deadlock(frame, view, &run.row);

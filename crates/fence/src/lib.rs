@@ -131,7 +131,7 @@ pub fn fences(
         }
         Proposal::NoMore if candidates.base.language == Language::Rust => {
             fences.result = FenceResult::Unknown {
-                reason: "no fence can be put into a Rust file yet: `palisade orders` finds the orders that mend it".to_owned(),
+                reason: "no fences before the statements of this file mend it: `palisade orders` looks at its orders as well".to_owned(),
                 lower_bound: search.lower_bound,
                 confirmed: None,
             };

@@ -205,6 +205,22 @@ impl fmt::Display for ProgramError {
     }
 }
 
+/// What is in memory that nothing was written to, where a front end follows that. A program that stores this very number is not told from it; it
+/// is chosen so that none will.
+pub const UNSET: Value = i64::MIN + 0x0dead;
+
+/// What is in memory that was freed.
+pub const FREED: Value = i64::MIN + 0x1dead;
+
+/// A value as people read it.
+pub fn value_in_words(value: Value) -> String {
+    match value {
+        UNSET => "nothing".to_owned(),
+        FREED => "freed memory".to_owned(),
+        value => value.to_string(),
+    }
+}
+
 /// How results are taken into range: all 64-bit values with wrap-around, or modulo N into `0 .. N`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Domain(Option<Value>);

@@ -30,14 +30,17 @@ pub mod trencher;
 pub mod values;
 
 pub use equal::same_program;
-pub use expr::{BinaryOp, Domain, Expr, ProgramError, Relation, UnaryOp, Value};
+pub use expr::{
+    BinaryOp, Domain, Expr, FREED, ProgramError, Relation, UNSET, UnaryOp, Value, value_in_words,
+};
 pub use fenced::{fenced_text, repaired_text, text_without_fences};
 pub use ordered::{OrderChange, OrderSite, Ordered};
 pub use parse::{ParseOptions, Parsed, parse};
 pub use program::{
-    Address, Bound, Copies, CopyNaming, CopyRef, Instance, Label, LabelId, LabelRef, Language,
-    Location, LocationId, Never, Op, Order, Place, PlaceId, PlaceKind, Point, PointId, Program,
-    Register, RegisterExpr, RegisterId, RmwAction, StateAtom, Thread, ThreadId, Transition,
+    Address, Bound, Copies, CopyNaming, CopyRef, Fault, Instance, Label, LabelId, LabelRef,
+    Language, Location, LocationId, Never, Op, Order, Place, PlaceId, PlaceKind, Point, PointId,
+    Program, Register, RegisterExpr, RegisterId, RmwAction, StateAtom, Thread, ThreadId,
+    Transition,
 };
 pub use reordered::{in_words as change_in_words, reordered_text};
 pub use repair::{Repair, Site};

@@ -191,6 +191,7 @@ fn read(source: &Source, domain: Domain, errors: &mut Errors) -> Option<Program>
         nevers,
         places: test.places,
         bounds: Vec::new(),
+        faults: Vec::new(),
     })
 }
 

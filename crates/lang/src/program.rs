@@ -79,6 +79,19 @@ pub struct Program {
     pub places: Vec<Place>,
     /// How far it follows what its language leaves unlimited. Nothing that holds for a program is said where a run meets one of these.
     pub bounds: Vec<Bound>,
+    /// What goes wrong at assertions that the text does not have, in the words of its language.
+    pub faults: Vec<Fault>,
+}
+
+/// An assertion that stands for something that the language of the text calls by another name: a use of freed memory, an index out of range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The thread …
+    pub thread: ThreadId,
+    /// … and the point where the assertion stands.
+    pub from: PointId,
+    /// What goes wrong.
+    pub message: String,
 }
 
 /// Something that the language of the text does not limit and the program does: depth of calls, memory that is allocated, threads that are created.
@@ -703,6 +716,18 @@ impl Program {
             .map(|index| LocationId(index as u32))
     }
 
+    /// What goes wrong where an instruction is an error of the program, with the text of the instruction.
+    pub fn error_in_words(&self, thread: usize, transition: usize, error: ProgramError) -> String {
+        let transition = &self.threads[thread].transitions[transition];
+        let here = |fault: &&Fault| fault.thread.index() == thread && fault.from == transition.from;
+        let fault = match error {
+            ProgramError::AssertionFailed => self.faults.iter().find(here),
+            _ => None,
+        };
+        let what = fault.map_or_else(|| error.to_string(), |fault| fault.message.clone());
+        format!("{what}: `{}`", self.source.slice(transition.span).trim())
+    }
+
     /// The same program with a fence (`SeqCst`) at each of these places.
     ///
     /// Every point at such a place becomes two, with the fence between them: a thread that was to arrive at the point executes the fence
@@ -715,7 +740,7 @@ impl Program {
     /// The same with fences of any orders.
     pub fn with_ordered_fences(&self, fences: &[(PlaceId, Order)]) -> Program {
         let mut program = self.clone();
-        for thread in &mut program.threads {
+        for (number, thread) in program.threads.iter_mut().enumerate() {
             for index in 0..thread.points.len() {
                 let point = &thread.points[index];
                 let wanted = |place: PlaceId| fences.iter().find(|(p, _)| *p == place);
@@ -733,6 +758,12 @@ impl Program {
                 for transition in &mut thread.transitions {
                     if transition.from == before {
                         transition.from = after;
+                    }
+                }
+                let here = ThreadId(number as u32);
+                for fault in &mut program.faults {
+                    if (fault.thread, fault.from) == (here, before) {
+                        fault.from = after;
                     }
                 }
                 for label in &mut thread.labels {

@@ -62,6 +62,7 @@ pub fn parse(source: &Source, domain: Option<Domain>) -> Result<Parsed, Vec<Diag
             nevers: Vec::new(),
             places: parser.places,
             bounds: Vec::new(),
+            faults: Vec::new(),
         },
         warnings,
     })

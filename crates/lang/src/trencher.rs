@@ -844,6 +844,7 @@ fn assemble(
         nevers: Vec::new(),
         places,
         bounds: Vec::new(),
+        faults: Vec::new(),
     };
     program.locations = locations::find_locations(&program, memory_size);
     for thread in &mut program.threads {

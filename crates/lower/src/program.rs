@@ -183,6 +183,7 @@ pub fn lower(unit: &Unit) -> Result<Parsed, Vec<Diagnostic>> {
         nevers: Vec::new(),
         places: lowering.places,
         bounds: lowering.bounds,
+        faults: Vec::new(),
     };
     tidy::tidy(&mut program);
     Ok(Parsed {

@@ -171,7 +171,7 @@ impl Event {
     pub fn shown(&self, value: i64) -> String {
         match self.addresses.0.as_ref().and_then(|all| all.get(&value)) {
             Some(name) => format!("&{name}"),
-            None => value.to_string(),
+            None => palisade_lang::value_in_words(value),
         }
     }
 }

@@ -21,6 +21,7 @@ fn program(text: &str) -> Program {
         nevers: Vec::new(),
         places: Vec::new(),
         bounds: Vec::new(),
+        faults: Vec::new(),
     }
 }
 

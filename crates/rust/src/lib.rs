@@ -14,6 +14,7 @@ mod models;
 pub mod program;
 pub mod run;
 pub mod scope;
+mod statements;
 mod together;
 
 use compile::{CompileError, Compiler};
@@ -239,7 +240,11 @@ fn home_of(path: &Path) -> Option<Home> {
     let mut todo = vec![directory.to_owned()];
     let mut count = 0;
     while let Some(directory) = todo.pop() {
-        for entry in std::fs::read_dir(directory).ok()?.flatten() {
+        let here = match directory.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => &directory,
+        };
+        for entry in std::fs::read_dir(here).ok()?.flatten() {
             let file = entry.path();
             count += 1;
             if count > MAX_FILES {

@@ -2,16 +2,15 @@
 
 use crate::mir::{SourceSpan, Ty, source_span};
 use crate::run::arith::stored;
-use crate::run::build::{Automaton, Execution, Instruction};
+use crate::run::build::{Automaton, Edge, Execution, Instruction};
 use crate::run::knowledge::{ObjectKey, Shape};
-use crate::run::machine::Machine;
-use crate::run::memory::UNWRITTEN;
+use crate::run::machine::{Machine, PANIC, is_of_library};
 use crate::run::value::{Loc, Step, Val};
-use palisade_lang::program::Bound;
+use crate::statements::{Placing, Statements};
 use palisade_lang::{
-    Address, BinaryOp, Copies, CopyNaming, CopyRef, Domain, Expr, Label, LabelId, LabelRef,
-    Language, Location, LocationId, Never, Op, Order, Point, PointId, Program, Register,
-    RegisterId, Source, Span, StateAtom, Thread, ThreadId, Transition, UnaryOp,
+    Address, BinaryOp, Bound, Copies, CopyNaming, CopyRef, Domain, Expr, Fault, Label, LabelId,
+    LabelRef, Language, Location, LocationId, Never, Op, Order, Point, PointId, Program, Register,
+    RegisterId, Source, Span, StateAtom, Thread, ThreadId, Transition, UNSET, UnaryOp,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -23,18 +22,23 @@ pub struct Places<'a> {
     files: FxHashMap<String, u32>,
     /// The assertions of the first file.
     assertions: Vec<Span>,
+    /// Its macros that panic.
+    panics: Vec<Span>,
 }
 
-/// Finds assertions.
+/// Finds assertions, and macros that panic.
 #[derive(Default)]
-struct Assertions(Vec<Span>);
+struct Assertions(Vec<Span>, Vec<Span>);
 
 impl<'a> syn::visit::Visit<'a> for Assertions {
     fn visit_macro(&mut self, found: &'a syn::Macro) {
         let name = found.path.segments.last().map(|s| s.ident.to_string());
-        if name.is_some_and(|name| name.starts_with("assert")) {
-            let range = syn::spanned::Spanned::span(found).byte_range();
-            self.0.push(Span::new(range.start, range.end));
+        let range = syn::spanned::Spanned::span(found).byte_range();
+        let span = Span::new(range.start, range.end);
+        match name.as_deref() {
+            Some(name) if name.starts_with("assert") => self.0.push(span),
+            Some("panic" | "unreachable" | "todo" | "unimplemented") => self.1.push(span),
+            _ => {}
         }
     }
 }
@@ -52,16 +56,19 @@ impl<'a> Places<'a> {
             source,
             files,
             assertions: assertions.0,
+            panics: assertions.1,
         }
     }
 
-    /// The assertion that a place is in, or the place itself.
-    fn assertion(&self, span: Span) -> Span {
+    /// The assertion that a place is in, the macro behind it where the library's own code panics, or the place itself.
+    fn assertion(&self, span: Span, in_library: bool) -> Span {
         let around = |a: &&Span| a.start <= span.start && span.end <= a.end;
         let found = match span == Span::default() {
             true => None,
             false => self.assertions.iter().find(around),
         };
+        let behind = |p: &&Span| in_library && span.start <= p.start;
+        let found = found.or_else(|| self.panics.iter().find(behind));
         found.copied().unwrap_or(span)
     }
 
@@ -141,9 +148,13 @@ pub fn program(
         nevers: Vec::new(),
         places: Vec::new(),
         bounds: Vec::new(),
+        faults: Vec::new(),
     };
     let mut used = FxHashSet::default();
-    for automaton in &execution.automata {
+    let automata = with_copies(&execution.automata);
+    let statements = Statements::new(source.text());
+    let mut placing = Placing::new(&statements, places);
+    for &(automaton, copies) in &automata {
         let id = ThreadId(program.threads.len() as u32);
         let base = thread_name(machine, automaton.thread);
         let mut name = base.clone();
@@ -154,7 +165,20 @@ pub fn program(
         }
         let begin = closure_place(machine, automaton.thread);
         let begin = begin.and_then(|span| places.find(&span));
-        let (thread, bounds) = thread(automaton, name, begin, &numbers, places);
+        let (mut thread, bounds) = thread(automaton, name, begin, &numbers, places);
+        thread.copies = copies;
+        placing.add(id, automaton);
+        for edge in &automaton.edges {
+            if let Instruction::Fail(message) = &edge.instruction
+                && !is_assertion(&thread, edge, places)
+            {
+                program.faults.push(Fault {
+                    thread: id,
+                    from: PointId(edge.from as u32),
+                    message: message.clone(),
+                });
+            }
+        }
         program.threads.push(thread);
         for (message, label, span) in bounds {
             match program.bounds.iter_mut().find(|b| b.message == message) {
@@ -167,10 +191,48 @@ pub fn program(
             }
         }
     }
+    let automata: Vec<&Automaton> = automata.iter().map(|(automaton, _)| *automaton).collect();
+    program.places = placing.place(&mut program.threads, &automata);
+    for thread in &mut program.threads {
+        thread.sort_transitions();
+    }
     program
         .nevers
         .push(deadlock(&program, execution.machine.whole));
     program
+}
+
+/// Whether an edge is a panic of one of the user's own assertions.
+fn is_assertion(thread: &Thread, edge: &Edge, places: &Places<'_>) -> bool {
+    let from = PointId(edge.from as u32);
+    let mut here = thread.transitions.iter().filter(|t| t.from == from);
+    matches!(&edge.instruction, Instruction::Fail(message) if message == PANIC)
+        && here.any(|t| places.assertions.contains(&t.span))
+}
+
+/// The threads, those that do the same as one with its copies: which of them does it is no difference.
+fn with_copies(automata: &[Automaton]) -> Vec<(&Automaton, Copies)> {
+    let mut threads: Vec<(&Automaton, u32)> = Vec::new();
+    for automaton in automata {
+        let same = |(first, _): &&mut (&Automaton, u32)| {
+            first.thread != 0
+                && first.points == automaton.points
+                && first.edges == automaton.edges
+                && first.bounds == automaton.bounds
+        };
+        match threads.iter_mut().find(same) {
+            Some((_, count)) => *count += 1,
+            None => threads.push((automaton, 1)),
+        }
+    }
+    let copies = |count| match count {
+        1 => Copies::One,
+        _ => Copies::Fixed(count),
+    };
+    threads
+        .into_iter()
+        .map(|(automaton, count)| (automaton, copies(count)))
+        .collect()
 }
 
 /// That the program comes to an end or goes on for ever, but does not stop in between: no thread can move, and the first has not ended (with it, the
@@ -202,7 +264,7 @@ fn initial(machine: &Machine<'_>, cell: &Loc) -> i64 {
     match machine.init.get(cell) {
         Some(Val::Int(value, _)) => stored(*value),
         Some(Val::Ptr(pointer)) => machine.know.known_code(pointer).unwrap_or(0),
-        _ => UNWRITTEN,
+        _ => UNSET,
     }
 }
 
@@ -275,7 +337,9 @@ fn thread(
                 span => span,
             });
         let span = match edge.instruction {
-            Instruction::Fail(_) => places.assertion(span),
+            Instruction::Fail(_) => {
+                places.assertion(span, edge.spans.first().is_some_and(is_of_library))
+            }
             _ => span,
         };
         let at = |cell: &Loc| Address::Direct(numbers[cell]);
@@ -340,7 +404,7 @@ fn thread(
         name: None,
         span: Span::default(),
     };
-    let mut thread = Thread {
+    let thread = Thread {
         name,
         copies: Copies::One,
         copy_naming: CopyNaming::Bracket,
@@ -352,7 +416,6 @@ fn thread(
         labels,
         span,
     };
-    thread.sort_transitions();
     (thread, bounds)
 }
 

@@ -1,7 +1,8 @@
 //! Several tests of a file as one program: a run begins with the choice of a test, and then is a run of that test.
 
 use palisade_lang::{
-    Address, Expr, Location, LocationId, Op, Order, Program, RmwAction, Span, StateAtom, ThreadId,
+    Address, Expr, Location, LocationId, Op, Order, PlaceId, Program, RmwAction, Span, StateAtom,
+    ThreadId,
 };
 
 /// One program that does what any of these does. There is at least one.
@@ -21,6 +22,8 @@ pub fn together(programs: Vec<(String, Program)>) -> Program {
     whole.threads.clear();
     whole.nevers.clear();
     whole.bounds.clear();
+    whole.places.clear();
+    whole.faults.clear();
     whole.locations.push(Location {
         name: "test".to_owned(),
         address: 1,
@@ -81,6 +84,27 @@ fn add(whole: &mut Program, number: i64, name: &str, program: Program) {
             }
         }
         whole.threads.push(thread);
+    }
+    // A statement that several tests come to is one place.
+    let mut places = Vec::new();
+    for mut place in program.places {
+        place.thread = place.thread.map(|of| ThreadId(of.0 + threads));
+        let known = whole.places.iter().position(|p| p.span == place.span);
+        let number = known.unwrap_or(whole.places.len());
+        match known {
+            Some(known) => whole.places[known].thread = None,
+            None => whole.places.push(place),
+        }
+        places.push(PlaceId(number as u32));
+    }
+    for thread in &mut whole.threads[threads as usize..] {
+        for point in &mut thread.points {
+            point.place = point.place.map(|place| places[place.index()]);
+        }
+    }
+    for mut fault in program.faults {
+        fault.thread.0 += threads;
+        whole.faults.push(fault);
     }
     for mut bound in program.bounds {
         for (thread, _) in &mut bound.at {

@@ -665,15 +665,13 @@ fn witness(space: &RaSpace<'_, '_>, finding: &Finding) -> Witness {
     }
     let last = events.len().checked_sub(1);
     let mut named: Vec<usize> = last.into_iter().collect();
-    let text = || {
+    let in_words = |error| {
         let code = (finding.kind & !(ERROR | RACE)) >> 32;
         let transition = finding.kind as u32;
-        let span = program.threads[code as usize].transitions[transition as usize].span;
-        program.source.slice(span).trim()
+        program.error_in_words(code as usize, transition as usize, error)
     };
     let (kind, message) = if finding.kind & ERROR != 0 {
-        let what = error.map_or_else(String::new, |e| e.to_string());
-        (PatternKind::Error, format!("{what}: `{}`", text()))
+        (PatternKind::Error, error.map_or_else(String::new, in_words))
     } else if finding.kind & RACE != 0 {
         if let Some(EventRef::Event(store)) = racing {
             named.insert(0, store);

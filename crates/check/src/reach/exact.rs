@@ -211,10 +211,8 @@ pub(super) fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Fin
     let (kind, message) = if finding.kind & ERROR != 0 {
         let code = (finding.kind & !ERROR) >> 32;
         let transition = finding.kind as u32;
-        let span = program.threads[code as usize].transitions[transition as usize].span;
-        let what = error.map_or_else(String::new, |e| e.to_string());
-        let text = program.source.slice(span).trim();
-        (PatternKind::Error, format!("{what}: `{text}`"))
+        let words = |e| program.error_in_words(code as usize, transition as usize, e);
+        (PatternKind::Error, error.map_or_else(String::new, words))
     } else {
         let never = &program.nevers[finding.kind as usize];
         if let Some(last) = finding.path.last() {

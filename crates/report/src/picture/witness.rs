@@ -420,7 +420,8 @@ fn initially(witness: &Witness, program: &Program) -> Option<String> {
                 Ok(address) => format!("[{address}]"),
                 Err(_) => harmless(&location.name),
             };
-            format!("{name} = {}", program.domain.reduce(location.initial))
+            let initial = program.domain.reduce(location.initial);
+            format!("{name} = {}", palisade_lang::value_in_words(initial))
         })
         .collect();
     Some(format!("Initially {}.", values.join(", ")))

@@ -34,24 +34,25 @@ fn without_end(program: &Program, thread: &Thread) -> Option<Thread> {
         if name.starts_with("start_of_") && matches!(transition.op, Op::Wait { .. }) {
             return None;
         }
-        if name.starts_with("end_of_") && is_end(program, thread, location) {
+        let ends = name.starts_with("end_of_") || name.starts_with("ended_of_scope");
+        if ends && is_end(program, location) {
             transition.op = Op::Skip;
         }
     }
     Some(ended)
 }
 
-/// Whether a thread writes a location only as its last step, and only the first thread waits for it.
-fn is_end(program: &Program, thread: &Thread, end: LocationId) -> bool {
+/// Whether threads write a location only as their last step, and only the first thread waits for it.
+fn is_end(program: &Program, end: LocationId) -> bool {
     program.threads.iter().enumerate().all(|(at, other)| {
-        let own = std::ptr::eq(other, thread);
+        let last = |to| !other.transitions.iter().any(|next| next.from == to);
         other
             .transitions
             .iter()
             .filter(|t| location(&t.op) == Some(end))
             .all(|t| match t.op {
                 Op::Wait { .. } => at == 0,
-                Op::Store { .. } => own && !other.transitions.iter().any(|next| next.from == t.to),
+                Op::Store { .. } | Op::Rmw { .. } => last(t.to),
                 _ => false,
             })
     })

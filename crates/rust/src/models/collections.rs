@@ -871,6 +871,21 @@ pub mod collections {
     pub mod hash_set { pub use super::HashSet; }
 }
 
+pub mod str {
+    use crate::palisade;
+    /// The characters of a text that is known.
+    pub struct Chars { text: &'static str, at: usize }
+    impl Chars { pub fn of(s: &str) -> Chars { Chars { text: palisade::same(s), at: 0 } } }
+    impl crate::iter::Iterator for Chars {
+        type Item = char;
+        fn next(&mut self) -> crate::option::Option<char> {
+            if self.at >= palisade::text_count(self.text) { return crate::option::Option::None }
+            self.at += 1;
+            crate::option::Option::Some(palisade::text_char(self.text, self.at - 1))
+        }
+    }
+}
+
 pub mod string {
     use crate::palisade;
     /// A text that is known; what formatting makes is not, and nothing can be asked about that.

@@ -168,6 +168,9 @@ pub mod prim {
     pub fn slice_get_unchecked_mut<T, U>(s: &mut [T], at: usize) -> &mut T { &mut s[at] }
     pub fn slice_first_mut<T>(s: &mut [T]) -> Option<&mut T> { if palisade::len(s) > 0 { Option::Some(&mut s[0]) } else { Option::None } }
     pub fn slice_last_mut<T>(s: &mut [T]) -> Option<&mut T> { let n = palisade::len(s); if n > 0 { Option::Some(&mut s[n - 1]) } else { Option::None } }
+    pub fn str_len<T>(s: &str) -> usize { palisade::text_len(s) }
+    pub fn str_is_empty<T>(s: &str) -> bool { palisade::text_len(s) == 0 }
+    pub fn str_chars<T>(s: &str) -> crate::str::Chars { crate::str::Chars::of(s) }
     pub fn slice_split_at_mut<T>(s: &mut [T], middle: usize) -> (&mut [T], &mut [T]) {
         let n = palisade::len(s);
         if middle > n { palisade::fail() }

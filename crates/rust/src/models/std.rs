@@ -48,6 +48,10 @@ pub mod palisade {
     pub fn offset<T, N>(p: *const T, by: N) -> *mut T { loop {} }
     pub fn offset_back<T>(p: *const T, by: usize) -> *mut T { loop {} }
     pub fn uninit<T>() -> T { loop {} }
+    /// The same value; it is an error if nothing was written there.
+    pub fn initialized<T>(value: T) -> T { loop {} }
+    /// Whether the type is `()`.
+    pub fn is_unit<T>() -> bool { loop {} }
     pub fn zeroed<T>() -> T { loop {} }
     pub fn size_of<T: ?Sized>() -> usize { loop {} }
     pub fn needs_drop<T: ?Sized>() -> bool { loop {} }
@@ -71,6 +75,9 @@ pub mod palisade {
     pub fn same_value<T>(a: &T, b: &T) -> bool { loop {} }
     /// Texts, as far as they are known.
     pub fn text_len(s: &str) -> usize { loop {} }
+    /// How many characters it has, and which stands at a place.
+    pub fn text_count(s: &str) -> usize { loop {} }
+    pub fn text_char(s: &str, at: usize) -> char { loop {} }
     pub fn text_join<'a, T>(s: &str, more: T) -> &'a str { loop {} }
     /// A text that comes from outside: it may be any.
     pub fn text_input() -> &'static str { loop {} }
@@ -341,8 +348,8 @@ pub mod mem {
         pub fn write(&mut self, value: T) -> &mut T { palisade::write(&raw mut self.value, value); &mut self.value }
         pub fn as_ptr(&self) -> *const T { &raw const self.value }
         pub fn as_mut_ptr(&mut self) -> *mut T { &raw mut self.value }
-        pub unsafe fn assume_init(self) -> T { palisade::read(&raw const self.value) }
-        pub unsafe fn assume_init_read(&self) -> T { palisade::read(&raw const self.value) }
+        pub unsafe fn assume_init(self) -> T { palisade::initialized(palisade::read(&raw const self.value)) }
+        pub unsafe fn assume_init_read(&self) -> T { palisade::initialized(palisade::read(&raw const self.value)) }
         pub unsafe fn assume_init_drop(&mut self) { palisade::drop(&raw mut self.value) }
         pub unsafe fn assume_init_ref(&self) -> &T { &self.value }
         pub unsafe fn assume_init_mut(&mut self) -> &mut T { &mut self.value }

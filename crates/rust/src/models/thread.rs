@@ -13,9 +13,9 @@ pub mod time {
         pub const ZERO: Duration = Duration { nanos: 0, known: true };
         pub const MAX: Duration = UNKNOWN;
         pub const fn new(secs: u64, nanos: u32) -> Self { Duration { nanos: secs * 1_000_000_000 + nanos as u64, known: true } }
-        pub const fn from_secs(n: u64) -> Self { if n > 4_000_000_000 { UNKNOWN } else { Duration { nanos: n * 1_000_000_000, known: true } } }
-        pub const fn from_millis(n: u64) -> Self { if n > 4_000_000_000_000 { UNKNOWN } else { Duration { nanos: n * 1_000_000, known: true } } }
-        pub const fn from_micros(n: u64) -> Self { if n > 4_000_000_000_000_000 { UNKNOWN } else { Duration { nanos: n * 1000, known: true } } }
+        pub const fn from_secs(n: u64) -> Self { Duration { nanos: n * 1_000_000_000, known: n <= 4_000_000_000 } }
+        pub const fn from_millis(n: u64) -> Self { Duration { nanos: n * 1_000_000, known: n <= 4_000_000_000_000 } }
+        pub const fn from_micros(n: u64) -> Self { Duration { nanos: n * 1000, known: n <= 4_000_000_000_000_000 } }
         pub const fn from_nanos(n: u64) -> Self { Duration { nanos: n, known: true } }
         pub fn is_zero(&self) -> bool { number(self, 1) == 0 }
         pub fn as_secs(&self) -> u64 { number(self, 1_000_000_000) }
@@ -65,6 +65,7 @@ pub mod thread {
     use crate::mem::MaybeUninit;
     use crate::palisade;
     use crate::result::Result;
+    use crate::sync::atomic::Ordering;
     pub struct ThreadId(usize);
     impl PartialEq for ThreadId { fn eq(&self, other: &Self) -> bool { self.0 == other.0 } fn ne(&self, other: &Self) -> bool { self.0 != other.0 } }
     impl Clone for ThreadId { fn clone(&self) -> Self { ThreadId(self.0) } }
@@ -123,16 +124,20 @@ pub mod thread {
         pub fn with_borrow<R, F: FnOnce(&T) -> R>(&self, f: F) -> R { self.with(|cell| f(&*cell.borrow())) }
         pub fn with_borrow_mut<R, F: FnOnce(&mut T) -> R>(&self, f: F) -> R { self.with(|cell| f(&mut *cell.borrow_mut())) }
     }
+    /// Where a thread leaves its result, if there is any.
+    fn packet<T>() -> *mut T { if palisade::is_unit::<T>() { palisade::same(0usize) } else { palisade::allocate::<T>() } }
+    fn leave<T>(packet: *mut T, result: T) { if !palisade::is_unit::<T>() { palisade::write(packet, result) } }
+    fn take<T>(packet: *mut T) -> T { if palisade::is_unit::<T>() { palisade::same(()) } else { palisade::read(packet) } }
     pub struct JoinHandle<T> { thread: Thread, packet: *mut T }
     pub fn spawn<F: FnOnce() -> T, T>(f: F) -> JoinHandle<T> {
-        let packet = palisade::allocate::<T>();
-        let id = palisade::spawn(move || palisade::write(packet, f()));
+        let packet = packet::<T>();
+        let id = palisade::spawn(move || leave(packet, f()));
         JoinHandle { thread: Thread { id }, packet }
     }
     impl<T> JoinHandle<T> {
         pub fn join(self) -> Result<T, crate::boxed::Box<dyn std::any::Any + Send>> {
             palisade::join(self.thread.id);
-            Result::Ok(palisade::read(self.packet))
+            Result::Ok(take(self.packet))
         }
         pub fn thread(&self) -> &Thread { &self.thread }
         pub fn is_finished(&self) -> bool { palisade::choose() }
@@ -145,32 +150,38 @@ pub mod thread {
         pub fn spawn_scoped<F: FnOnce() -> T, T>(self, scope: &Scope, f: F) -> Result<ScopedJoinHandle<T>, ()> { Result::Ok(scope.spawn(f)) }
         pub fn spawn<F: FnOnce() -> T, T>(self, f: F) -> Result<JoinHandle<T>, ()> { Result::Ok(spawn(f)) }
     }
-    pub struct Scope { count: usize, first: usize, threads: [usize; 12] }
+    /// How many threads were spawned, and where those that have ended are counted.
+    pub struct Scope { count: usize, ended: *const usize }
     pub struct ScopedJoinHandle<T> { thread: Thread, packet: *mut T }
     pub fn scope<F: FnOnce(&Scope) -> T, T>(f: F) -> T {
-        let scope = Scope { count: 0, first: 0, threads: [0; 12] };
+        let ended_of_scope: usize = 0;
+        let scope = Scope { count: 0, ended: &raw const ended_of_scope };
         let result = f(&scope);
-        let mut at = 0;
-        while at < scope.count {
-            palisade::join(scope.threads[at]);
-            at += 1;
+        // A thread of the scope may have spawned another before it ended.
+        let mut count = palisade::atomic_load(&raw const scope.count, Ordering::Relaxed);
+        loop {
+            palisade::wait_equal(scope.ended, count);
+            let now = palisade::atomic_load(&raw const scope.count, Ordering::Relaxed);
+            if now == count { return result }
+            count = now;
         }
-        result
     }
     impl Scope {
         pub fn spawn<F: FnOnce() -> T, T>(&self, f: F) -> ScopedJoinHandle<T> {
-            let packet = palisade::allocate::<T>();
-            let id = palisade::spawn(move || palisade::write(packet, f()));
-            let me: &mut Scope = palisade::same(self);
-            me.threads[me.count] = id;
-            me.count += 1;
+            let packet = packet::<T>();
+            let ended = self.ended;
+            palisade::atomic_fetch_add::<usize, usize>(&raw const self.count, 1, Ordering::Relaxed);
+            let id = palisade::spawn(move || {
+                leave(packet, f());
+                palisade::atomic_fetch_add::<usize, usize>(ended, 1, Ordering::Release);
+            });
             ScopedJoinHandle { thread: Thread { id }, packet }
         }
     }
     impl<T> ScopedJoinHandle<T> {
         pub fn join(self) -> Result<T, crate::boxed::Box<dyn std::any::Any + Send>> {
             palisade::join(self.thread.id);
-            Result::Ok(palisade::read(self.packet))
+            Result::Ok(take(self.packet))
         }
         pub fn thread(&self) -> &Thread { &self.thread }
         pub fn is_finished(&self) -> bool { palisade::choose() }

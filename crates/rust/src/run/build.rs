@@ -1,15 +1,17 @@
 //! Executing all threads from the root, until nothing new is learned; each thread becomes an automaton.
 
-use super::arith::Term;
-use super::knowledge::{Kind, ObjectKey};
+use super::arith::{Term, stored};
+use super::knowledge::{Kind, ObjectKey, ThreadKey};
 use super::machine::Machine;
 use super::need::{Need, Refusal, Run};
 use super::state::State;
 use super::value::{Loc, Val};
+use super::widen::{Widening, replace};
 use crate::index::Index;
 use crate::mir::{IntTy, SourceSpan, Ty};
 use palisade_lang::{BinaryOp, Expr, Order, RegisterId, Relation, RmwAction};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Rounds of learning.
@@ -26,7 +28,7 @@ const MAX_SILENT: usize = 400_000;
 const SUSPICIOUS: usize = 20_000;
 
 /// An instruction over cells.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Instruction {
     /// Reads.
     Load(RegisterId, Loc, Order),
@@ -49,7 +51,7 @@ pub enum Instruction {
 }
 
 /// An edge of a thread's automaton.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
     /// From this point …
     pub from: usize,
@@ -93,17 +95,37 @@ pub struct Trouble {
     pub spans: Vec<SourceSpan>,
 }
 
-/// Executes a program from this body.
+/// Executes a program from this body. Numbers that are known stay so, but for threads that would be too large then: there, those that take ever new values
+/// go into registers.
 pub fn execute(index: &Index, root: usize) -> Result<Execution<'_>, Trouble> {
-    let first = execute_with(index, root, false, FEW_POINTS)?;
+    let first = execute_with(index, root, Way::default(), FEW_POINTS)?;
     if !first.is_long() {
         return Ok(first);
     }
     // Where a loop counts up to a number that only a run knows, it comes to an end if such numbers are told apart.
-    match execute_with(index, root, true, MAX_POINTS) {
-        Ok(second) if !second.is_long() => Ok(second),
-        _ => execute_with(index, root, false, MAX_POINTS),
+    let apart = Way {
+        tells_apart: true,
+        ..Way::default()
+    };
+    // Where it counts for as long as another thread likes, it comes back to where it was if the number is in a register.
+    let widens = Way {
+        widens: true,
+        ..Way::default()
+    };
+    for way in [apart, widens] {
+        match execute_with(index, root, way, MAX_POINTS) {
+            Ok(found) if !found.is_long() => return Ok(found),
+            _ => {}
+        }
     }
+    execute_with(index, root, Way::default(), MAX_POINTS)
+}
+
+/// How numbers are followed.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    tells_apart: bool,
+    widens: bool,
 }
 
 impl Execution<'_> {
@@ -117,11 +139,12 @@ impl Execution<'_> {
 fn execute_with(
     index: &Index,
     root: usize,
-    tells_apart: bool,
+    way: Way,
     max_points: usize,
 ) -> Result<Execution<'_>, Trouble> {
     let mut machine = Machine::new(index);
-    machine.tells_apart = tells_apart;
+    machine.tells_apart = way.tells_apart;
+    machine.widens = way.widens;
     machine.max_points = max_points;
     machine.know.threads.push(None);
     for _ in 0..MAX_ROUNDS {
@@ -155,13 +178,36 @@ fn round(machine: &mut Machine<'_>, root: usize) -> Result<Option<Vec<Automaton>
     let mut automata = Vec::new();
     let mut done = FxHashSet::default();
     let mut todo = vec![0];
+    let mut anonymous: FxHashMap<ThreadKey, Automaton> = FxHashMap::default();
     while let Some(thread) = todo.pop() {
         if !done.insert(thread) {
             continue;
         }
-        match build(machine, thread, root)? {
+        // Threads that run the same and have nothing of their own are executed once.
+        let key = machine.know.threads[thread as usize].clone();
+        let key = key.map(|key| ThreadKey { count: 0, ..key });
+        let may = machine.at_once.contains(&thread) && machine.know.is_anonymous(thread);
+        let key = key.filter(|_| may);
+        if let Some(same) = key.as_ref().and_then(|key| anonymous.get(key)) {
+            automata.push(Automaton {
+                thread,
+                ..same.clone()
+            });
+            continue;
+        }
+        let automaton = match thread {
+            0 => build(machine, thread, root)?,
+            _ => learned(machine, thread, root)?,
+        };
+        match automaton {
             Some(automaton) => automata.push(automaton),
             None => return Ok(None),
+        }
+        if let (Some(key), Some(automaton)) = (key, automata.last())
+            && !machine.personal
+            && machine.know.is_anonymous(thread)
+        {
+            anonymous.insert(key, automaton.clone());
         }
         let mut started: Vec<u32> = machine.started.iter().copied().collect();
         started.sort_unstable_by(|a, b| b.cmp(a));
@@ -169,6 +215,31 @@ fn round(machine: &mut Machine<'_>, root: usize) -> Result<Option<Vec<Automaton>
     }
     automata.sort_by_key(|a| a.thread);
     Ok(Some(automata))
+}
+
+/// Executes a thread until it teaches nothing new by itself: what it counts up, others need to see only once.
+fn learned(
+    machine: &mut Machine<'_>,
+    thread: u32,
+    root: usize,
+) -> Result<Option<Automaton>, Trouble> {
+    let grew = std::mem::take(&mut machine.know.grew);
+    let mut all = grew;
+    let before = machine.trouble.take();
+    for _ in 0..MAX_ROUNDS {
+        machine.personal = false;
+        machine.trouble = None;
+        machine.know.grew = false;
+        let automaton = build(machine, thread, root)?;
+        let again = machine.know.grew;
+        all |= again;
+        machine.know.grew = all;
+        if !again || automaton.is_none() {
+            machine.trouble = before.or(machine.trouble.take());
+            return Ok(automaton);
+        }
+    }
+    Ok(None)
 }
 
 impl Machine<'_> {
@@ -234,9 +305,11 @@ impl Machine<'_> {
 
 struct Builder {
     points: FxHashMap<State, usize>,
-    todo: Vec<(usize, State, Need)>,
+    /// In the order in which they were found: where there are too many points, those near the beginning are there.
+    todo: VecDeque<(usize, State, Need)>,
     automaton: Automaton,
     end: Option<usize>,
+    widening: Widening,
 }
 
 impl Builder {
@@ -270,7 +343,16 @@ impl Builder {
         }
         let point = self.fresh();
         self.points.insert(state.clone(), point);
-        self.todo.push((point, state, need));
+        let ends = matches!(
+            need,
+            Need::Finished | Need::Fail(_) | Need::Refuse(_) | Need::Bound(_) | Need::Skip
+        );
+        let wanted = match machine.widens && !ends {
+            true => self.widening.wanted(&state, self.automaton.points),
+            false => None,
+        };
+        let need = wanted.map_or(need, Need::Widen);
+        self.todo.push_back((point, state, need));
         Ok(point)
     }
 }
@@ -297,12 +379,13 @@ fn build(
     }
     let mut builder = Builder {
         points: FxHashMap::default(),
-        todo: Vec::new(),
+        todo: VecDeque::new(),
         automaton: Automaton {
             thread,
             ..Automaton::default()
         },
         end: None,
+        widening: Widening::default(),
     };
     // Point 0 is where a thread that another starts waits for that.
     let waits = thread != 0 && !machine.at_once.contains(&thread);
@@ -336,7 +419,7 @@ fn build(
         instruction,
         spans,
     });
-    while let Some((point, state, need)) = builder.todo.pop() {
+    while let Some((point, state, need)) = builder.todo.pop_front() {
         let spans = Rc::new(machine.spans(&state));
         let need = match need {
             Need::Refuse(_) | Need::Bound(_) | Need::Fail(_) => need,
@@ -438,6 +521,12 @@ fn expand(
         Need::Assign(term, ty) => {
             let next = with(symbol(register, ty));
             go(builder, machine, Instruction::Assign(register, term), next)
+        }
+        Need::Widen(number) => {
+            let mut next = state.clone();
+            let value = replace(&mut next, number, |ty| symbol(register, ty)).unwrap_or(0);
+            let value = Expr::Const(stored(value));
+            go(builder, machine, Instruction::Assign(register, value), next)
         }
         Need::Fork(choices) => {
             for (condition, value) in choices {

@@ -547,6 +547,15 @@ impl Machine<'_> {
             Some((ty, Some(trait_))) => format!("<{ty} as {trait_}>::{}", path.name()),
             _ => plain,
         };
+        if ["std::pin::", "std::future::", "std::task::"]
+            .iter()
+            .any(|front| shown.contains(front))
+        {
+            return Err(Need::Refuse(Refusal {
+                message: format!("async code is not followed: the function {shown} has no model"),
+                help: Some("write a `fn main` or a `#[test]` that does with threads what the executor would do".to_owned()),
+            }));
+        }
         let of_crate = shown.trim_start_matches('<').split("::").next();
         let why = match of_crate.and_then(|name| self.index.unread.get(name)) {
             Some(why) => format!("is in a crate that could not be read: {why}"),

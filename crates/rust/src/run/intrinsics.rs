@@ -2,13 +2,12 @@
 
 use super::arith;
 use super::knowledge::{Kind, ObjectKey, Shape, ThreadKey};
-use super::machine::Machine;
-use super::memory::{FREED, UNWRITTEN};
+use super::machine::{Machine, PANIC};
 use super::need::{Need, Run, Taking, refuse};
 use super::state::{Frame, State};
 use super::value::{Agg, Loc, ObjectId, Pointer, Step, Val};
 use crate::mir::{FnPath, IntTy, Ty};
-use palisade_lang::{BinaryOp, Expr, Order, Relation, RmwAction};
+use palisade_lang::{BinaryOp, Expr, FREED, Order, Relation, RmwAction, UNSET};
 use std::rc::Rc;
 
 /// No allocation site makes more shared objects in one thread than this.
@@ -16,7 +15,7 @@ const MAX_ALLOCATIONS: u32 = 16;
 /// A range whose end only a run knows has no more numbers than this.
 const MAX_ROUNDS: i128 = 16;
 /// No program has more threads than this.
-const MAX_THREADS: usize = 12;
+const MAX_THREADS: usize = 128;
 
 impl Machine<'_> {
     fn order(&self, value: Option<&Val>) -> Run<Order> {
@@ -168,7 +167,7 @@ impl Machine<'_> {
                 }
                 Val::unit()
             }
-            "fail" => return Err(self.panic(state, "panic")),
+            "fail" => return Err(self.panic(state, PANIC)),
             "bound" => {
                 let what = match argument(0) {
                     Val::Text(what) => what.to_string(),
@@ -188,7 +187,10 @@ impl Machine<'_> {
                 self.wait(state, &end, Relation::Equal, &Val::usize(1))?;
                 Val::unit()
             }
-            "current" => Val::usize(self.thread as usize),
+            "current" => {
+                self.personal = true;
+                Val::usize(self.thread as usize)
+            }
             "token" => {
                 let threads: Vec<i64> = (0..self.know.threads.len() as i64).collect();
                 let thread = self.one_of(state, &argument(0), &threads)?;
@@ -298,6 +300,20 @@ impl Machine<'_> {
                 self.offset_of(state, &pointer, &argument(1), name == "offset_back", &of)?
             }
             "uninit" => Val::Uninit,
+            "initialized" => {
+                let value = argument(0);
+                let ty = path.segments.last().and_then(|(_, args)| args.first());
+                if value == Val::Uninit && ty.is_some_and(|ty| self.has_contents(ty)) {
+                    return Err(Need::Fail(
+                        "memory is read before anything was written to it".to_owned(),
+                    ));
+                }
+                value
+            }
+            "is_unit" => {
+                let ty = path.segments.last().and_then(|(_, args)| args.first());
+                Val::bool(matches!(ty, Some(Ty::Tuple(parts)) if parts.is_empty()))
+            }
             "zeroed" => self.zeroed(result, 0)?,
             "few" => match (argument(0).known(), argument(1)) {
                 (Some(begin), end @ Val::Sym(..)) => {
@@ -358,6 +374,22 @@ impl Machine<'_> {
                 Val::Text(text) if is_known(&text) => Val::usize(text.len()),
                 _ => return refuse("the length of a text that is not known here"),
             },
+            "text_count" => match self.plain_value(state, arguments.first())? {
+                Val::Text(text) if is_known(&text) => Val::usize(text.chars().count()),
+                _ => return refuse("the characters of a text that is not known here"),
+            },
+            "text_char" => {
+                let text = self.plain_value(state, arguments.first())?;
+                let at = argument(1).known().and_then(|at| usize::try_from(at).ok());
+                let found = match (&text, at) {
+                    (Val::Text(text), Some(at)) if is_known(text) => text.chars().nth(at),
+                    _ => None,
+                };
+                match (found, result) {
+                    (Some(c), Ty::Int(int)) => Val::Int(i128::from(u32::from(c)), *int),
+                    _ => return refuse("a character of a text that is not known here"),
+                }
+            }
             "text_input" => Val::Text(Rc::from(ANY_TEXT)),
             "text_join" => {
                 let text = self.plain_value(state, arguments.first())?;
@@ -413,6 +445,24 @@ impl Machine<'_> {
             }
             _ => return refuse(format!("the intrinsic {name} is not known")),
         }))
+    }
+
+    /// Whether a value of this type has to be written before it is read: not those without parts, nor what may stay unset.
+    fn has_contents(&self, ty: &Ty) -> bool {
+        match ty {
+            Ty::Int(_) | Ty::Ptr(_) | Ty::Ref(_) => true,
+            Ty::Array(of, _) => self.has_contents(of),
+            Ty::Tuple(parts) => parts.iter().any(|part| self.has_contents(part)),
+            Ty::Adt(path, _) => {
+                !path.starts_with("std::mem::MaybeUninit")
+                    && self
+                        .index
+                        .fields
+                        .get(&**path)
+                        .is_some_and(|f| !f.is_empty())
+            }
+            _ => false,
+        }
     }
 
     fn thread_cell(&mut self, thread: u32, which: u32) -> Loc {
@@ -708,6 +758,15 @@ impl Machine<'_> {
     }
 
     fn wait(&mut self, state: &State, loc: &Loc, relation: Relation, value: &Val) -> Run<()> {
+        if self.is_private(loc) {
+            // Nobody else will change it.
+            let found = self.read(state, loc)?;
+            let equal = self.equal(state, &found, value)?;
+            return match self.truth(state, &equal)? == (relation == Relation::Equal) {
+                true => Ok(()),
+                false => Err(Need::Skip),
+            };
+        }
         let (cell, _) = self.atomic_cell(loc, Some(value));
         let Some(value) = arith::term(value) else {
             return refuse("a wait for something that is no number");
@@ -753,6 +812,7 @@ impl Machine<'_> {
         if self.know.threads.len() > MAX_THREADS {
             return Err(Need::Bound(format!("more than {MAX_THREADS} threads")));
         }
+        self.personal = true;
         self.started.insert(thread);
         if self.initial {
             self.spawned = true;
@@ -854,7 +914,7 @@ impl Machine<'_> {
         for (path, _) in self.know.cells(object) {
             let need = Need::Store {
                 cell: Loc { object, path },
-                value: Expr::Const(UNWRITTEN),
+                value: Expr::Const(UNSET),
                 order: Order::NonAtomic,
             };
             self.ask(state, need)?;
@@ -982,7 +1042,7 @@ impl Machine<'_> {
         if plain.starts_with("std::panicking::")
             || plain.starts_with("std::rt::") && plain.contains("panic")
         {
-            return Err(self.panic(state, "panic"));
+            return Err(self.panic(state, PANIC));
         }
         match (trait_name.as_str(), path.name()) {
             // What was in the box was moved out of it already.
@@ -1114,9 +1174,13 @@ impl Machine<'_> {
                 self.ask(state, Need::Choose(choices))
             }
             (Val::Text(a), Val::Text(b)) if is_known(a) && is_known(b) => Ok(Val::bool(a == b)),
-            (Val::Text(_), Val::Text(_)) => {
-                refuse("a comparison with a text or a fraction that is not known here")
-            }
+            (Val::Text(_), Val::Text(_)) => Err(Need::Refuse(super::need::Refusal {
+                message: "a comparison with a text or a fraction that is not known here".to_owned(),
+                help: Some(
+                    "what formatting makes is not followed: compare what the text was made of"
+                        .to_owned(),
+                ),
+            })),
             (Val::Agg(a), Val::Agg(b)) => {
                 if a.variant != b.variant || a.fields.len() != b.fields.len() {
                     return Ok(Val::bool(false));

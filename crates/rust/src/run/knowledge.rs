@@ -124,6 +124,17 @@ impl Knowledge {
         &self.objects[object as usize]
     }
 
+    /// Whether threads share nothing that is this thread's own: another one that runs the same closure does the same to the same memory.
+    pub fn is_anonymous(&self, thread: u32) -> bool {
+        !self.shared.iter().any(|&object| match self.key(object) {
+            ObjectKey::Local(owner, ..)
+            | ObjectKey::Heap(owner, ..)
+            | ObjectKey::Thread(owner, _) => *owner == thread,
+            ObjectKey::Static(path) => path.contains('@'),
+            ObjectKey::Constant(_) | ObjectKey::Free(_) | ObjectKey::Beside(_) => false,
+        })
+    }
+
     /// Learns that a thread writes a cell.
     pub fn write(&mut self, cell: &Loc) {
         if !self.written.contains(cell) {

@@ -12,6 +12,9 @@ use std::rc::Rc;
 /// No function calls deeper than this.
 const MAX_DEPTH: usize = 120;
 
+/// What is said of a panic that says no more of itself.
+pub const PANIC: &str = "the thread panics";
+
 /// Executes threads of a program.
 pub struct Machine<'a> {
     /// The code.
@@ -20,6 +23,10 @@ pub struct Machine<'a> {
     pub know: Knowledge,
     /// The thread that is executed.
     pub thread: u32,
+    /// Whether it does something that another thread with the same code would not do: it asks who it is, or starts a thread.
+    pub personal: bool,
+    /// Whether numbers that take ever new values go into registers.
+    pub widens: bool,
     /// Whether a constant is computed.
     pub constant: bool,
     /// Whether the first thread is before everything that happens beside others: it sets initial values.
@@ -69,6 +76,8 @@ impl<'a> Machine<'a> {
             index,
             know: Knowledge::default(),
             thread: 0,
+            personal: false,
+            widens: false,
             constant: false,
             initial: false,
             spawned: false,
@@ -282,7 +291,7 @@ impl<'a> Machine<'a> {
                 if holds == *expected {
                     return self.goto(state, *next);
                 }
-                Err(self.panic(state, message))
+                Err(self.panic(state, &format!("{PANIC}: {}", assertion_in_words(message))))
             }
             Terminator::Drop(place, next) => {
                 let target = self.place(state, place)?.loc;
@@ -639,8 +648,22 @@ impl<'a> Machine<'a> {
     }
 }
 
+/// What the compiler says of a check of its own, without the numbers that only a run knows.
+fn assertion_in_words(message: &str) -> String {
+    let text = message.split('"').next().unwrap_or(message);
+    let text = text.split(": the length").next().unwrap_or(text);
+    text.replace(" `{}`", "")
+        .replace("`{} % {}`", "a remainder")
+        .replace("`{} + {}`", "an addition")
+        .replace("`{} - {}`", "a subtraction")
+        .replace("`{} * {}`", "a multiplication")
+        .replace("`{} / {}`", "a division")
+        .trim()
+        .to_owned()
+}
+
 /// Whether a place is in a macro of the standard library.
-fn is_of_library(span: &SourceSpan) -> bool {
+pub fn is_of_library(span: &SourceSpan) -> bool {
     span.file.starts_with("/rustc/") || span.file.contains("/rustlib/src/rust/library/")
 }
 

@@ -7,15 +7,8 @@ use super::need::{Need, Run, refuse};
 use super::state::{Frame, State};
 use super::value::{Agg, Loc, Path, Pointer, Step, Val};
 use crate::mir::{IntTy, Ty};
-use palisade_lang::{BinaryOp, Expr, Order, RmwAction};
+use palisade_lang::{BinaryOp, Expr, FREED, Order, RmwAction, UNSET};
 use std::rc::Rc;
-
-/// What is in a cell that nothing was written to. A program that stores this very number is not told from it; it is chosen so that none
-/// will.
-pub const UNWRITTEN: i64 = i64::MIN + 0x0dead;
-
-/// What is in a cell that was freed.
-pub const FREED: i64 = i64::MIN + 0x1dead;
 
 /// How many sizes a collection has that threads share.
 const MAX_SIZES: usize = 32;
@@ -26,7 +19,7 @@ const MAX_TEXTS: usize = 16;
 /// What the program does wrong where it reads one of these.
 fn wrong_read(number: i64) -> Option<Need> {
     match number {
-        UNWRITTEN => Some(Need::Fail(
+        UNSET => Some(Need::Fail(
             "memory is read before anything was written to it".to_owned(),
         )),
         FREED => Some(Need::Fail("memory is read after it was freed".to_owned())),
@@ -380,7 +373,7 @@ impl Machine<'_> {
         let mut wrong = Vec::new();
         let freed = self.know.freed.contains(&cell.object);
         if plain && (freed || !self.init.contains_key(cell)) {
-            wrong.push(UNWRITTEN);
+            wrong.push(UNSET);
         }
         if freed {
             wrong.push(FREED);
@@ -625,6 +618,17 @@ impl Machine<'_> {
         value: &Val,
         order: Order,
     ) -> Run<()> {
+        let told;
+        let value = match value {
+            Val::Sym(..) if self.is_told_apart(cell) => {
+                let sizes: Vec<i64> = (0..MAX_SIZES as i64).collect();
+                let limit =
+                    format!("a collection that threads share with more than {MAX_SIZES} elements");
+                told = self.one_of_or(state, value, &sizes, &limit)?;
+                &told
+            }
+            value => value,
+        };
         let number = self.to_cell(value, cell)?;
         if self.sets_initial(cell.object) {
             self.init.insert(cell.clone(), value.clone());

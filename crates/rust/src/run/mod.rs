@@ -14,3 +14,4 @@ mod place;
 mod rvalue;
 pub mod state;
 pub mod value;
+mod widen;

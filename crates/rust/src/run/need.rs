@@ -51,6 +51,8 @@ pub enum Need {
     },
     /// A fence.
     Fence(Order),
+    /// This number of the state goes into a register, because it has had too many values here.
+    Widen(usize),
     /// Computes a number into a register.
     Assign(Term, IntTy),
     /// Goes on with each value whose condition holds.

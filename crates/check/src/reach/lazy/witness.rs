@@ -83,9 +83,8 @@ pub(crate) fn witness(
     let (kind, message) = if finding.kind & ERROR != 0 {
         let (instance, transition, error) = original.error?;
         let code = program.instances()[instance].thread;
-        let span = program.thread(code).transitions[transition as usize].span;
-        let text = program.source.slice(span).trim();
-        (PatternKind::Error, format!("{error}: `{text}`"))
+        let message = program.error_in_words(code.index(), transition as usize, error);
+        (PatternKind::Error, message)
     } else {
         if !original.state.is_flushed() {
             return None;

@@ -53,6 +53,7 @@ pub(super) fn lower(
         nevers,
         places: globals.places,
         bounds: Vec::new(),
+        faults: Vec::new(),
     }
 }
 
