@@ -195,11 +195,8 @@ fn round(machine: &mut Machine<'_>, root: usize) -> Result<Option<Vec<Automaton>
             });
             continue;
         }
-        let automaton = match thread {
-            0 => build(machine, thread, root)?,
-            _ => learned(machine, thread, root)?,
-        };
-        match automaton {
+        machine.personal = false;
+        match build(machine, thread, root)? {
             Some(automaton) => automata.push(automaton),
             None => return Ok(None),
         }
@@ -215,31 +212,6 @@ fn round(machine: &mut Machine<'_>, root: usize) -> Result<Option<Vec<Automaton>
     }
     automata.sort_by_key(|a| a.thread);
     Ok(Some(automata))
-}
-
-/// Executes a thread until it teaches nothing new by itself: what it counts up, others need to see only once.
-fn learned(
-    machine: &mut Machine<'_>,
-    thread: u32,
-    root: usize,
-) -> Result<Option<Automaton>, Trouble> {
-    let grew = std::mem::take(&mut machine.know.grew);
-    let mut all = grew;
-    let before = machine.trouble.take();
-    for _ in 0..MAX_ROUNDS {
-        machine.personal = false;
-        machine.trouble = None;
-        machine.know.grew = false;
-        let automaton = build(machine, thread, root)?;
-        let again = machine.know.grew;
-        all |= again;
-        machine.know.grew = all;
-        if !again || automaton.is_none() {
-            machine.trouble = before.or(machine.trouble.take());
-            return Ok(automaton);
-        }
-    }
-    Ok(None)
 }
 
 impl Machine<'_> {
