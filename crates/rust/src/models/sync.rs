@@ -382,8 +382,9 @@ pub mod sync {
         pub const fn new() -> Self { Sleepers { lock: 0, waiting: 0, permits: 0 } }
         pub fn enter(&self) { palisade::wait_cas(&raw const self.lock, 0, 1) }
         pub fn leave(&self) { palisade::atomic_store(&raw const self.lock, 0, Ordering::Release) }
-        /// Between `enter` and `leave`: this thread will sleep.
+        /// Between `enter` and `leave`: this thread will sleep. Those that were woken before take their permits first: they are not for it.
         pub fn announce(&self) {
+            palisade::wait_equal(&raw const self.permits, 0);
             let n = palisade::atomic_load(&raw const self.waiting, Ordering::Relaxed);
             palisade::atomic_store(&raw const self.waiting, n + 1, Ordering::Relaxed);
         }
