@@ -259,6 +259,7 @@ fn buffer_states(
             let space = TsoSpace {
                 frame: &frame,
                 buffers: &buffers,
+                moving: None,
                 bound_met: Default::default(),
             };
             let most = options.most_states.unwrap_or(u64::MAX).min(MOST_STATES);

@@ -5,6 +5,7 @@
 
 use crate::commands::certificate;
 use crate::files::write_whole;
+use palisade::included_text;
 use palisade_certificate::{Claim, Header, Locations};
 use palisade_check::{CERTIFIED, Control, Options, Stats};
 use palisade_lang::Program;
@@ -44,11 +45,12 @@ impl<'a> Cache<'a> {
     /// The answer that is kept, if there is one and its proof is still one.
     pub fn answer(&self, program: &Program, options: &Options) -> Option<Answer> {
         let begin = Instant::now();
-        if options.all {
+        // As in `keep`: of these none is kept.
+        if options.all || !program.bounds.is_empty() {
             return None;
         }
         let key = key(program, options);
-        let text = std::fs::read_to_string(self.path(&key, "json")).ok()?;
+        let text = included_text(&self.path(&key, "json")).ok()?;
         let entry: Entry = serde_json::from_str(&text).ok()?;
         let (verdict, proof) = match &entry.witness {
             Some(witness) => {
@@ -60,7 +62,11 @@ impl<'a> Cache<'a> {
                 (Verdict::Violated, "the run was replayed")
             }
             None => {
-                let file = certificate::certificate(&self.path(&key, "certificate")).ok()??;
+                let path = self.path(&key, "certificate");
+                if !path.metadata().is_ok_and(|about| about.is_file()) {
+                    return None;
+                }
+                let file = certificate::certificate(&path).ok()??;
                 let asked = Asked {
                     model: options.model,
                     criterion: options.criterion,
@@ -70,8 +76,12 @@ impl<'a> Cache<'a> {
                 (Verdict::Holds, "its certificate was checked")
             }
         };
-        let mut notes = entry.notes;
-        notes.push(format!("the answer is from the cache: {proof}"));
+        let mut notes = vec![format!("the answer is from the cache: {proof}")];
+        // A proof says nothing about what was said beside it.
+        notes.extend(entry.notes.iter().map(|note| {
+            let note = note.replace(char::is_control, " ");
+            format!("kept beside the answer, and not checked: {note}")
+        }));
         Some(Answer {
             verdict,
             witnesses: entry.witness.into_iter().collect(),

@@ -119,6 +119,21 @@ fn a_kept_answer_is_proved_again() {
     }
     // And what was kept anew is used again.
     assert!(cached(&asked("fenced.pal")));
+
+    // What was said beside an answer has no proof: it is not said as if it had one, nor to a terminal.
+    let entry = certificates[0].with_extension("json");
+    let forged = r#"{"notes":["\u001b[2Jit holds for any number of threads"],"witness":null}"#;
+    std::fs::write(&entry, forged).unwrap();
+    let output = said(&asked("fenced.pal"));
+    assert!(output.contains("not checked:  [2Jit holds"), "{output}");
+    // What is no file is no entry.
+    for path in [&entry, &certificates[0]] {
+        std::fs::remove_file(path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", path).unwrap();
+        let again = asked("fenced.pal");
+        assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+        assert!(!cached(&again), "{}", said(&again));
+    }
 }
 
 #[test]

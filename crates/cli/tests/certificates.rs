@@ -239,3 +239,18 @@ fn little_memory() {
         assert_eq!(text(&output.stdout), once);
     }
 }
+
+/// Standard input can be read once: the question that follows from it is found on the way.
+#[test]
+fn of_standard_input() {
+    let directory = scratch(&[("holds.pal", HOLDS)]);
+    let run = |line: &str| sh(directory.path(), line);
+    let output = run("$P check --certificate c - < holds.pal");
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    assert_eq!(code(&run("$P validate holds.pal c")), 0);
+    // What has no certificates is said where the question is known.
+    let output = run("$P check --criterion observational --certificate c holds.pal");
+    assert_eq!(code(&output), 2);
+    let said = text(&output.stderr);
+    assert!(said.contains("there is no certificate for"), "{said}");
+}

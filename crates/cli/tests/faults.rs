@@ -515,11 +515,13 @@ fn timed(directory: &Path, line: &str) -> (Output, Duration) {
 #[test]
 fn what_comes_before_the_search_counts() {
     let called = doubling() + "thread t { f19(x); }\n";
+    let expected = format!("// expect tso robust: holds\n{called}");
     let uncalled = doubling() + "thread t { x = 1; }\n";
     let threads = "shared x;\nthread t[4000] { x = me; let r = x; }\n";
     let array = "shared x[1000000];\nthread t { x[1] = 1; }\n";
     let directory = scratch(&[
         ("called.pal", called.as_bytes()),
+        ("expected.pal", expected.as_bytes()),
         ("uncalled.pal", uncalled.as_bytes()),
         ("threads.pal", threads.as_bytes()),
         ("array.pal", array.as_bytes()),
@@ -533,6 +535,16 @@ fn what_comes_before_the_search_counts() {
         assert!(text(&output.stdout).contains("\"unknown\""), "{command}");
         assert!(time < Duration::from_secs(20), "{command} {time:?}");
     }
+    // The question follows from the program, and is not looked for without limits.
+    let line = format!("ulimit -v 2000000; exec $P check {limits} --certificate c called.pal");
+    let (output, time) = timed(directory.path(), &line);
+    assert_eq!(code(&output), 3, "{}", text(&output.stderr));
+    assert!(time < Duration::from_secs(20), "{time:?}");
+    let line = format!("ulimit -v 2000000; exec $P test {limits} expected.pal");
+    let (output, time) = timed(directory.path(), &line);
+    assert_eq!(code(&output), 1, "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("not decided"));
+    assert!(time < Duration::from_secs(20), "{time:?}");
     let line = format!("ulimit -v 2000000; exec $P export {limits} --to pal called.pal");
     assert_eq!(code(&sh(directory.path(), &line)), 3);
     let line = format!("ulimit -v 2000000; exec $P report {limits} -o page.html called.pal");
@@ -568,7 +580,7 @@ fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
 fn a_small_stack_is_enough() {
     let nested = |open: &str, close: &str, depth: usize| {
         format!(
-            "shared x;\nthread t {{ {} x = 1; {} }}\n",
+            "// expect tso robust: holds\nshared x;\nthread t {{ {} x = 1; {} }}\n",
             open.repeat(depth),
             close.repeat(depth)
         )
@@ -588,6 +600,7 @@ fn a_small_stack_is_enough() {
             "check --timeout 20s",
             "export --to pal",
             "reach --timeout 20s",
+            "test --timeout 20s",
         ] {
             let output = sh(
                 directory.path(),
@@ -620,4 +633,49 @@ fn a_small_certificate_of_a_large_program_is_too_large() {
     let (output, time) = timed(directory.path(), line);
     assert!([0, 1, 2].contains(&code(&output)));
     assert!(time < Duration::from_secs(60), "{time:?}");
+}
+
+/// A million locations are not made where they have no room.
+#[cfg(target_os = "linux")]
+#[test]
+fn large_arrays_keep_the_memory_limit() {
+    let program = "shared a[1000000];\nthread p { a[5] = 1; let r = a[7]; }\n";
+    let directory = scratch(&[("array.pal", program.as_bytes())]);
+    let peak = peak_of_a_check(&directory.path().join("array.pal"), "1", "200MiB");
+    assert!(peak <= 200 << 20, "{peak}");
+}
+
+/// Whether there is such a process, and it has not ended.
+fn is_alive(pid: &str) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = state.rsplit(')').next().unwrap_or_default().trim_start();
+    !state.is_empty() && !state.starts_with('Z')
+}
+
+/// The compiler that reads Rust for us has limits, too, and does not go on when nobody waits for it.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_compiler_keeps_limits_and_is_not_left_behind() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = scratch(&[
+        ("main.rs", b"fn main() {}\n"),
+        ("slow", b"#!/bin/sh\necho $$ >pid\nexec sleep 1000\n"),
+        ("large", b"#!/bin/sh\necho $$ >pid\nexec tail /dev/zero\n"),
+    ]);
+    std::fs::create_dir(directory.path().join("scratch")).unwrap();
+    for (rustc, limits, reason) in [
+        ("slow", "--timeout 1s", "time limit"),
+        ("large", "--timeout 60s --memory 200MiB", "memory limit"),
+    ] {
+        let path = directory.path().join(rustc);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let line = format!("TMPDIR=$PWD/scratch RUSTC=./{rustc} exec $P check {limits} main.rs");
+        let output = sh(directory.path(), &line);
+        assert_eq!(code(&output), 3, "{rustc}: {}", text(&output.stderr));
+        let said = text(&output.stdout);
+        assert!(said.contains(reason), "{rustc}: {said}");
+        let pid = std::fs::read_to_string(directory.path().join("pid")).unwrap();
+        assert!(!is_alive(pid.trim()), "{rustc} goes on");
+        assert_eq!(listed(&directory.path().join("scratch")).len(), 0);
+    }
 }

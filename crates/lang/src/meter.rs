@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub struct Meter {
     /// Instructions and parts of expressions, at most.
     pub nodes: u64,
+    /// How many bytes may be held, also by a compiler that is asked.
+    pub memory: Option<u64>,
     /// Set by another thread where reading is to stop.
     pub stop: Arc<AtomicBool>,
 }
@@ -31,6 +33,16 @@ pub fn charged<T>(meter: Meter, work: impl FnOnce() -> T) -> T {
 /// Whether what this thread reads has become larger than it may, or was called off.
 pub fn is_exhausted() -> bool {
     !charge(0)
+}
+
+/// How many bytes what is read may take, where there is a limit.
+pub fn memory() -> Option<u64> {
+    CURRENT.with_borrow(|current| current.as_ref()?.memory)
+}
+
+/// Says that what is read is larger than it may be.
+pub fn exhaust() {
+    charge(u64::MAX);
 }
 
 /// Takes so many nodes; `false` where there are not as many left, or reading is to stop. Then that is so from now on.
@@ -70,6 +82,7 @@ mod tests {
     fn read(text: &str, nodes: u64) -> Result<(), String> {
         let meter = Meter {
             nodes,
+            memory: None,
             stop: Arc::default(),
         };
         let source = Source::new("large.pal", text);
@@ -84,6 +97,19 @@ mod tests {
         let text = doubling() + "thread t { f19(1); }\n";
         let message = read(&text, 100_000).unwrap_err();
         assert!(message.contains("too large"), "{message}");
+    }
+
+    /// Locations count, too, before there are any.
+    #[test]
+    fn large_arrays_are_refused_early() {
+        for text in [
+            "shared a[1000000]; thread t { a[1] = 1; }",
+            "struct S { f[1000] } shared S a[1000]; thread t { a[1].f[1] = 1; }",
+            "shared a[1000][1000]; thread t { a[1][1] = 1; }",
+        ] {
+            let message = read(text, 100_000).unwrap_err();
+            assert!(message.contains("too large"), "{message}");
+        }
     }
 
     #[test]
@@ -102,6 +128,7 @@ mod tests {
     fn reading_can_be_called_off() {
         let meter = Meter {
             nodes: u64::MAX,
+            memory: None,
             stop: Arc::new(AtomicBool::new(true)),
         };
         let text = doubling() + "thread t { f19(1); }\n";

@@ -3,7 +3,7 @@
 use lsp_types::{
     Diagnostic, DiagnosticSeverity, Position, Range, TextDocumentContentChangeEvent, Uri,
 };
-use palisade::{Reading, limits};
+use palisade::{Input, Reading, limits};
 use palisade_lang::parse::guess_language;
 use palisade_lang::{Language, Severity, Source, Span};
 use palisade_report::Failure;
@@ -115,6 +115,19 @@ impl Document {
         (start < end).then(|| (&self.text[start..end], Span::new(start, end)))
     }
 
+    /// The program, if it can be read while somebody waits for it; what is wrong with it; or which limit was met.
+    pub fn read(&self) -> Result<Result<Input, Failure>, &'static str> {
+        let (name, text) = (self.name.clone(), self.text.to_string());
+        let within = limits::Limits {
+            timeout: Some(LONGEST_WHILE_EDITING),
+            memory: Some(limits::held() + (1 << 30)),
+        };
+        let never = AtomicBool::new(false);
+        limits::within(within, &never, move |_| {
+            palisade::guarded(|| palisade::read(&name, text, &Reading::default()))
+        })
+    }
+
     /// What is wrong with the text. Rust is read by its compiler, which the text is not ready for while it is edited.
     pub fn problems(&self) -> Vec<Diagnostic> {
         if self.language() == Language::Rust {
@@ -124,16 +137,7 @@ impl Document {
             let message = "this text is too long to be read while it is edited: save it";
             return vec![remark(Range::default(), message)];
         }
-        let (name, text) = (self.name.clone(), self.text.to_string());
-        let within = limits::Limits {
-            timeout: Some(LONGEST_WHILE_EDITING),
-            memory: Some(limits::held() + (1 << 30)),
-        };
-        let never = AtomicBool::new(false);
-        let read = limits::within(within, &never, move |_| {
-            palisade::guarded(|| palisade::read(&name, text, &Reading::default()))
-        });
-        match read {
+        match self.read() {
             Ok(Ok(input)) => {
                 let source = &input.program.source;
                 input

@@ -17,7 +17,6 @@ use lsp_types::request::{
     HoverRequest, PrepareRenameRequest, References, Rename, Request as _,
 };
 use lsp_types::*;
-use palisade::Reading;
 use palisade_lang::pal::{self, SymbolKind, Symbols};
 use palisade_lang::{Language, Program};
 use serde::de::DeserializeOwned;
@@ -186,9 +185,7 @@ impl Server<'_> {
         if document.language() == Language::Rust || document.text.len() > 1 << 16 {
             return None;
         }
-        let (name, text) = (&document.name, document.text.to_string());
-        let read = palisade::guarded(|| palisade::read(name, text, &Reading::default()));
-        read.ok().map(|input| input.program)
+        Some(document.read().ok()?.ok()?.program)
     }
 
     // ---- what the editor tells ----

@@ -2,8 +2,13 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use palisade_lang::meter::{exhaust, is_exhausted, memory};
+
+/// The compiler may hold so much, whatever is said about us: with less it compiles nothing.
+const LEAST_MEMORY: u64 = 512 << 20;
 
 /// How the compiler is called.
 #[derive(Clone, Debug)]
@@ -41,6 +46,8 @@ pub enum CompileError {
     Refused(String),
     /// It took too long.
     Slow(Duration),
+    /// It took more memory than it may, or nobody waits for it any more.
+    Stopped,
     /// The scratch directory could not be used.
     Scratch(String),
 }
@@ -162,24 +169,61 @@ fn run(mut command: Command, compiler: &Compiler) -> Result<(), CompileError> {
         }
         String::from_utf8_lossy(&text).into_owned()
     });
+    bound(&child, compiler.timeout);
+    let most = memory().map(|most| most.max(LEAST_MEMORY));
     let begin = Instant::now();
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,
-            Ok(None) if begin.elapsed() > compiler.timeout => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(CompileError::Slow(compiler.timeout));
-            }
-            Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+            Ok(None) => {}
             Err(e) => return Err(CompileError::Absent(e.to_string())),
         }
+        let late = begin.elapsed() > compiler.timeout;
+        let large = most
+            .zip(held_by(&child))
+            .is_some_and(|(most, held)| held > most);
+        if late || large || is_exhausted() {
+            let _ = child.kill();
+            let _ = child.wait();
+            if late {
+                return Err(CompileError::Slow(compiler.timeout));
+            }
+            exhaust();
+            return Err(CompileError::Stopped);
+        }
+        std::thread::sleep(Duration::from_millis(2));
     };
     let said = reader.join().unwrap_or_default();
     match status.success() {
         true => Ok(()),
         false => Err(CompileError::Refused(said)),
     }
+}
+
+/// Even if nobody is left to end it, it ends.
+#[cfg(target_os = "linux")]
+fn bound(child: &Child, most: Duration) {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let seconds = Some(most.as_secs() + 1);
+    let limit = Rlimit {
+        current: seconds,
+        maximum: seconds,
+    };
+    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // If that fails, it is still ended by us.
+        let _ = prlimit(Some(pid), Resource::Cpu, limit);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn bound(_: &Child, _: Duration) {}
+
+/// How many bytes it holds, where the operating system tells.
+fn held_by(child: &Child) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib * 1024)
 }
 
 /// The compiler's version, as it gives it.

@@ -107,6 +107,7 @@ impl Reader<'_> {
             compile::CompileError::Slow(limit) => {
                 format!("the compiler takes longer than {} s", limit.as_secs())
             }
+            compile::CompileError::Stopped => "the compiler met a limit".to_owned(),
         })?;
         let root = recorded.directory.join(&recorded.file);
         let text = std::fs::read_to_string(&root).map_err(|e| e.to_string())?;

@@ -286,7 +286,7 @@ impl Index {
             file: path.to_owned(),
             message,
         };
-        let file = syn::parse_file(text).map_err(|e| {
+        let file = crate::syntax::parse_file(text).map_err(|e| {
             let at = e.span().start();
             unreadable(format!("{}:{}: {e}", at.line, at.column + 1))
         })?;

@@ -15,6 +15,7 @@ pub mod program;
 pub mod run;
 pub mod scope;
 mod statements;
+mod syntax;
 mod together;
 
 use compile::{CompileError, Compiler};
@@ -266,7 +267,7 @@ fn home_of(path: &Path) -> Option<Home> {
 }
 
 pub(crate) fn has_main(text: &str) -> bool {
-    syn::parse_file(text).is_ok_and(|file| {
+    syntax::parse_file(text).is_ok_and(|file| {
         file.items.iter().any(|item| {
             matches!(item, syn::Item::Fn(f)
                 if f.sig.ident == "main" && !f.attrs.iter().any(|a| a.path().is_ident("test")))
@@ -341,6 +342,10 @@ pub(crate) fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, Vec<Dia
         ),
         CompileError::Slow(limit) => error(
             format!("the Rust compiler takes longer than {} s", limit.as_secs()),
+            "check a smaller file",
+        ),
+        CompileError::Stopped => error(
+            "the Rust compiler was stopped: it took more than the limits allow".to_owned(),
             "check a smaller file",
         ),
         CompileError::Scratch(why) => error(

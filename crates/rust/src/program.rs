@@ -49,7 +49,7 @@ impl<'a> Places<'a> {
         let starts = source.files().map(|file| file.start);
         let files = names.iter().cloned().zip(starts).collect();
         let mut assertions = Assertions::default();
-        if let Ok(file) = syn::parse_file(source.text()) {
+        if let Ok(file) = crate::syntax::parse_file(source.text()) {
             syn::visit::Visit::visit_file(&mut assertions, &file);
         }
         Places {

@@ -134,6 +134,7 @@ fn decide(
     let space = TsoSpace {
         frame: &frame,
         buffers: &buffers,
+        moving: None,
         bound_met: Default::default(),
     };
     let mut graph = Graph::new(&frame, bound.map(|_| &space));

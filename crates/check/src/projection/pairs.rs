@@ -8,18 +8,30 @@
 //!
 //! Nothing else changes a view. So all views that a run of the program comes by are found, and others, too (this is view abstraction with views of two: Abdulla, Haziza, Holík 2013, for
 //! threads that are not alike). There are as many as pairs of states of threads, not as many as states of all threads.
+//!
+//! Where what a thread has announced must still be true of *some* thread while two others look elsewhere (Szymanski's waiting room), that says too little. With [`Sharing::All`] every
+//! location is common: a view is two threads and all of memory, and only where the others stand is left out.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use palisade_lang::LocationId;
 use palisade_threads::LocalId;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{Place, Projection};
 
 /// So many times three threads are looked at together.
-const MOST_TRIPLES: u64 = 1 << 27;
+const MOST_TRIPLES: u64 = 1 << 28;
+
+/// What views of two threads have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// The locations that several threads store to.
+    Common,
+    /// All locations.
+    All,
+}
 
 /// Rows by number.
 #[derive(Default)]
@@ -49,6 +61,29 @@ enum Belongs {
     Common(usize),
 }
 
+/// For two threads, or for one and nothing: sets of numbers, 64 of them in a word.
+#[derive(Default)]
+struct Sets(FxHashMap<(u32, u32, u32, u32), u64>);
+
+impl Sets {
+    /// Whether it was not there yet.
+    fn insert(&mut self, of: usize, common: u32, one: u32, other: u32) -> bool {
+        let word = self
+            .0
+            .entry((of as u32, common, one, other / 64))
+            .or_default();
+        let bit = 1 << (other % 64);
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    fn word(&self, of: usize, common: u32, one: u32, block: u32) -> u64 {
+        let word = self.0.get(&(of as u32, common, one, block));
+        word.copied().unwrap_or(0)
+    }
+}
+
 /// What a thread can do next.
 struct Next {
     is_atomic: bool,
@@ -60,6 +95,13 @@ struct Next {
     common: Vec<u32>,
 }
 
+impl Next {
+    /// Whether its steps matter to two threads of which it is not one, or depend on a third one.
+    fn concerns_others(&self) -> bool {
+        !self.common.is_empty() || !self.reading.is_empty()
+    }
+}
+
 /// Two threads, the first with the lower number; the common part, and what they are.
 type View = (usize, usize, u32, u32, u32);
 
@@ -69,17 +111,18 @@ struct Pairs {
     common: Rows,
     parts: Vec<Rows>,
     next: FxHashMap<(usize, u32, u32), Rc<Next>>,
-    /// For each two threads, the views that were found, and those that were looked at.
-    found: Vec<FxHashSet<(u32, u32, u32)>>,
-    looked_at: Vec<FxHashSet<(u32, u32, u32)>>,
-    /// For each thread and each other one: what that one may be beside it.
-    beside: Vec<FxHashMap<(u32, u32), Vec<u32>>>,
+    /// For each two threads, the first with the lower number: the views that were found.
+    found: Sets,
+    /// For each thread and each other one: what that one may be beside it, in views that were looked at.
+    beside: Sets,
+    /// For each thread: what it is where its steps concern others.
+    moving: Sets,
     work: Vec<View>,
 }
 
 impl Projection<'_, '_, '_> {
     /// Whether the places of no set are taken at once, as far as views tell.
-    pub(super) fn in_pairs(&mut self, sets: &[Vec<Place>]) -> Option<()> {
+    pub(super) fn in_pairs(&mut self, sets: &[Vec<Place>], sharing: Sharing) -> Option<()> {
         let threads = self.frame.thread_count();
         let of_two = sets.iter().all(|set| {
             let first = set.first().map(|place| place.0);
@@ -90,7 +133,7 @@ impl Projection<'_, '_, '_> {
         if threads < 3 || !of_two {
             return None;
         }
-        let mut pairs = self.begin();
+        let mut pairs = self.begin(sharing);
         let mut triples = 0u64;
         while let Some(view) = pairs.work.pop() {
             self.count()?;
@@ -98,31 +141,41 @@ impl Projection<'_, '_, '_> {
                 return None;
             }
             let (one, two, common, a, b) = view;
-            let at = one * threads + two;
-            pairs.looked_at[at].insert((common, a, b));
-            (pairs.beside[at].entry((common, a)).or_default()).push(b);
-            (pairs.beside[two * threads + one]
-                .entry((common, b))
-                .or_default())
-            .push(a);
+            pairs.beside.insert(one * threads + two, common, a, b);
+            pairs.beside.insert(two * threads + one, common, b, a);
+            let mut concern = false;
+            for (thread, part) in [(one, a), (two, b)] {
+                if self
+                    .next(&mut pairs, (thread, part), common)?
+                    .concerns_others()
+                {
+                    pairs.moving.insert(thread, common, 0, part);
+                    concern = true;
+                }
+            }
             self.two_move(&mut pairs, (one, a), (two, b), common)?;
             self.two_move(&mut pairs, (two, b), (one, a), common)?;
             for third in (0..threads).filter(|&t| t != one && t != two) {
-                let all = pairs.beside[one * threads + third]
-                    .get(&(common, a))
-                    .cloned();
-                for c in all.unwrap_or_default() {
-                    if !pairs.was_looked_at((two, b), (third, c), common) {
-                        continue;
+                for block in 0..=pairs.parts[third].rows.len() as u32 / 64 {
+                    let mut all = pairs.beside.word(one * threads + third, common, a, block);
+                    if all != 0 {
+                        all &= pairs.beside.word(two * threads + third, common, b, block);
                     }
-                    triples += 1;
-                    if triples > MOST_TRIPLES {
-                        return None;
+                    if all != 0 && !concern {
+                        all &= pairs.moving.word(third, common, 0, block);
                     }
-                    let of_three = [(one, a), (two, b), (third, c)];
-                    for mover in 0..3 {
-                        let (x, y) = (of_three[(mover + 1) % 3], of_three[(mover + 2) % 3]);
-                        self.three_move(&mut pairs, of_three[mover], x, y, common)?;
+                    while all != 0 {
+                        let c = block * 64 + all.trailing_zeros();
+                        all &= all - 1;
+                        triples += 1;
+                        if triples > MOST_TRIPLES {
+                            return None;
+                        }
+                        let of_three = [(one, a), (two, b), (third, c)];
+                        for mover in 0..3 {
+                            let (x, y) = (of_three[(mover + 1) % 3], of_three[(mover + 2) % 3]);
+                            self.three_move(&mut pairs, of_three[mover], x, y, common)?;
+                        }
                     }
                 }
             }
@@ -130,7 +183,7 @@ impl Projection<'_, '_, '_> {
         Some(())
     }
 
-    fn begin(&mut self) -> Pairs {
+    fn begin(&mut self, sharing: Sharing) -> Pairs {
         let threads = self.frame.thread_count();
         let mut parts: Vec<Rows> = Vec::new();
         let mut owned: Vec<Vec<usize>> = vec![Vec::new(); threads];
@@ -139,7 +192,7 @@ impl Projection<'_, '_, '_> {
         for location in 0..self.possible.len() {
             let mut storing = (0..threads).filter(|&t| !self.stored[t][location].is_empty());
             belongs.push(match (storing.next(), storing.next()) {
-                (Some(owner), None) => {
+                (Some(owner), None) if sharing == Sharing::Common => {
                     owned[owner].push(location);
                     // Where the thread stands comes first.
                     Belongs::To(owner, owned[owner].len())
@@ -172,9 +225,9 @@ impl Projection<'_, '_, '_> {
             common: all_common,
             parts,
             next: FxHashMap::default(),
-            found: vec![FxHashSet::default(); threads * threads],
-            looked_at: vec![FxHashSet::default(); threads * threads],
-            beside: vec![FxHashMap::default(); threads * threads],
+            found: Sets::default(),
+            beside: Sets::default(),
+            moving: Sets::default(),
             work: Vec::new(),
         };
         for one in 0..threads {
@@ -316,7 +369,7 @@ impl Projection<'_, '_, '_> {
         common: u32,
     ) -> Option<()> {
         let next = self.next(pairs, mover, common)?;
-        if next.reading.is_empty() && next.common.is_empty() {
+        if !next.concerns_others() {
             return Some(());
         }
         if self.next(pairs, x, common)?.is_atomic || self.next(pairs, y, common)?.is_atomic {
@@ -339,13 +392,8 @@ impl Projection<'_, '_, '_> {
 impl Pairs {
     fn add(&mut self, x: (usize, u32), y: (usize, u32), common: u32) {
         let ((one, a), (two, b)) = if x.0 < y.0 { (x, y) } else { (y, x) };
-        if self.found[one * self.threads + two].insert((common, a, b)) {
+        if self.found.insert(one * self.threads + two, common, a, b) {
             self.work.push((one, two, common, a, b));
         }
-    }
-
-    fn was_looked_at(&self, x: (usize, u32), y: (usize, u32), common: u32) -> bool {
-        let ((one, a), (two, b)) = if x.0 < y.0 { (x, y) } else { (y, x) };
-        self.looked_at[one * self.threads + two].contains(&(common, a, b))
     }
 }

@@ -23,7 +23,7 @@ use crate::sc::StepLabel;
 use crate::search::search;
 use crate::state::Frame;
 use crate::waiting::is_deadlock;
-use crate::{Criterion, Model, Verdict};
+use crate::{Answer, Criterion, Model, Options, Reductions, Verdict};
 
 /// Walks with longer and longer buffers.
 pub(crate) struct Exact<'p> {
@@ -71,6 +71,7 @@ impl<'p> Exact<'p> {
             let space = TsoSpace {
                 frame: &self.frame,
                 buffers: &buffers,
+                moving: None,
                 bound_met: Default::default(),
             };
             let (outcome, mut answer) = search(&space, &context.remaining(), context.control);
@@ -107,6 +108,56 @@ impl<'p> Exact<'p> {
         self.bound *= 2;
         Round::Undecided
     }
+}
+
+/// How many stores fit into a buffer where two threads move, one length after the other.
+const BOUNDS_OF_TWO: [usize; 2] = [2, 8];
+
+/// How many states are looked at for two threads and a length, and for all of them.
+const STATES_OF_TWO: u64 = 1 << 17;
+const STATES_OF_ALL_PAIRS: u64 = 1 << 21;
+
+/// What goes wrong while two threads move and all others stay where they begin, if that is found in a few states. A run in which a thread is not scheduled is one
+/// of the program, too, so what is found is real; and there are far fewer of them.
+pub(super) fn wrong_with_two(context: &mut Context<'_, '_>) -> Option<Answer> {
+    // The two that move are not interchangeable with those that do not.
+    let reductions = Reductions {
+        symmetry: false,
+        ..context.options.reductions
+    };
+    let frame = Frame::new(context.program, &reductions);
+    let threads = frame.thread_count();
+    let mut left = STATES_OF_ALL_PAIRS;
+    for bound in BOUNDS_OF_TWO {
+        for one in 0..threads {
+            for other in one + 1..threads {
+                let buffers = Buffers::new(bound, Beyond::Refuse);
+                let space = TsoSpace {
+                    frame: &frame,
+                    buffers: &buffers,
+                    moving: Some([one, other]),
+                    bound_met: Default::default(),
+                };
+                let options = context.remaining();
+                let options = Options {
+                    most_states: Some(left.min(STATES_OF_TWO)),
+                    ..options
+                };
+                let (outcome, mut answer) = search(&space, &options, context.control);
+                context.add(&answer);
+                left = left.saturating_sub(answer.stats.states);
+                if !outcome.findings.is_empty() {
+                    answer.verdict = Verdict::Violated;
+                    answer.witnesses = witnesses(context.program, &space, &outcome, false);
+                    return Some(answer);
+                }
+                if left == 0 {
+                    return None;
+                }
+            }
+        }
+    }
+    None
 }
 
 fn witnesses(

@@ -25,6 +25,8 @@ pub(crate) const FLUSH: usize = 0xfff;
 pub(crate) struct TsoSpace<'f, 'p> {
     pub frame: &'f Frame<'p>,
     pub buffers: &'f Buffers,
+    /// Only these threads move, and the others stay where they begin; all, if nothing is said.
+    pub moving: Option<[usize; 2]>,
     /// A buffer was full: there are runs that this space does not have, or has only inexactly.
     pub bound_met: AtomicBool,
 }
@@ -233,7 +235,8 @@ impl<'f> Space for TsoSpace<'f, '_> {
         view.begin_state();
         let atomic = frame.atomic_thread(view, row);
         for instance in 0..frame.thread_count() {
-            if atomic.is_some_and(|only| only != instance) {
+            let rests = self.moving.is_some_and(|two| !two.contains(&instance));
+            if rests || atomic.is_some_and(|only| only != instance) {
                 continue;
             }
             let buffer_component = self.buffer_component(instance);

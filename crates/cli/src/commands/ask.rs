@@ -278,7 +278,7 @@ fn jobs_of(search: &SearchArgs) -> usize {
 }
 
 /// What the answer about one FILE may take.
-fn limits_of(search: &SearchArgs, effort: Effort) -> Limits {
+pub fn limits_of(search: &SearchArgs, effort: Effort) -> Limits {
     let memory = match effort {
         Effort::Full => search.memory,
         // Others are looked at beside it, and it will be looked at again.

@@ -14,6 +14,23 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Mutex;
 
+/// Complains where there are no certificates for a question.
+pub fn exists(model: Model, criterion: Criterion) -> Result<(), String> {
+    if CERTIFIED.contains(&(model, criterion)) {
+        return Ok(());
+    }
+    let known: Vec<String> = CERTIFIED
+        .iter()
+        .map(|(model, criterion)| format!("{} under {}", criterion.name(), model.name()))
+        .collect();
+    Err(format!(
+        "there is no certificate for `{}` under `{}` yet; there is one for: {}",
+        criterion.name(),
+        model.name(),
+        known.join(", ")
+    ))
+}
+
 /// A certificate that is wanted.
 pub struct Wanted<'a> {
     path: &'a Path,
@@ -23,27 +40,7 @@ pub struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     /// What is wrong with wanting one.
-    pub fn new(
-        path: &'a Path,
-        model: Model,
-        criterion: Option<Criterion>,
-        input: &InputArgs,
-    ) -> Result<Self, String> {
-        let Some(criterion) = criterion else {
-            return Err("`--certificate` needs one criterion".to_owned());
-        };
-        if !CERTIFIED.contains(&(model, criterion)) {
-            let known: Vec<String> = CERTIFIED
-                .iter()
-                .map(|(model, criterion)| format!("{} under {}", criterion.name(), model.name()))
-                .collect();
-            return Err(format!(
-                "there is no certificate for `{}` under `{}` yet; there is one for: {}",
-                criterion.name(),
-                model.name(),
-                known.join(", ")
-            ));
-        }
+    pub fn new(path: &'a Path, input: &InputArgs) -> Result<Self, String> {
         let files = input::expand(&input.files).len();
         if files != 1 {
             return Err(format!(

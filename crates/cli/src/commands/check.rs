@@ -1,18 +1,17 @@
 //! `palisade check`
 
 use super::ask::{Asked, Asking, Effort, options};
-use super::certificate::Wanted;
+use super::certificate::{self, Wanted};
 use crate::args::{CheckArgs, CheckModel, CriterionName};
 use crate::cache::Cache;
 use crate::checkpoint;
-use crate::input;
 use crate::output::Output;
 use crate::pairs;
 use palisade::Wanted as About;
 use palisade_check::Control;
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
-use palisade_report::{Findings, Question, Status};
+use palisade_report::{Failure, Findings, Question, Status};
 use std::sync::Arc;
 
 pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
@@ -57,17 +56,12 @@ pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
     let wanted = match &args.certificate {
         None => None,
         Some(path) => {
-            // What is certified must be known before the search.
-            let asked = match (given, &args.input.files[..]) {
-                ((Some(_), Some(_)), _) => about.about_nothing(),
-                (_, [file]) => match input::read(file, &args.input.reading) {
-                    Ok(input) => about.about(&input.program),
-                    Err(_) => about.about_nothing(),
-                },
-                _ => about.about_nothing(),
-            };
-            let (model, criterion) = asked.pairs()[0];
-            match Wanted::new(path, model, Some(criterion), &args.input) {
+            if let (Some(model), Some(criterion)) = given
+                && let Err(complaint) = certificate::exists(model, criterion)
+            {
+                return output.complain(&complaint);
+            }
+            match Wanted::new(path, &args.input) {
                 Ok(wanted) => Some(wanted),
                 Err(complaint) => return output.complain(&complaint),
             }
@@ -100,6 +94,9 @@ pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
             ..options(model, criterion, args.all, &args.search, effort)
         };
         let pairs = asked.pairs();
+        if wanted.is_some() {
+            certificate::exists(pairs[0].0, pairs[0].1).map_err(Failure::Message)?;
+        }
         let one = matches!(asked.question, Question::Check(_));
         let cache = cache.as_ref().filter(|_| one && wanted.is_none());
         if let Some(cache) = cache

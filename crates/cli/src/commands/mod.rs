@@ -25,7 +25,7 @@ pub fn run(command: Command, output: &mut Output) -> Status {
     match command {
         // Searches may outlive the wait for them, so their flags live as long as the process.
         Command::Check(args) => check::run(Box::leak(Box::new(args.0)), output),
-        Command::Test(args) => test::run(&args.0, output),
+        Command::Test(args) => test::run(Box::leak(Box::new(args.0)), output),
         Command::Fence(args) => fence::run(Box::leak(Box::new(args.0)), output),
         Command::Fmt(args) => fmt::run(&args.0, output),
         Command::Lsp(args) => lsp::run(&args.0, output),

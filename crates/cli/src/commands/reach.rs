@@ -1,7 +1,7 @@
 //! `palisade reach`
 
 use super::ask::{Asked, Asking, Effort, options};
-use super::certificate::Wanted;
+use super::certificate::{self, Wanted};
 use crate::args::ReachArgs;
 use crate::checkpoint;
 use crate::output::Output;
@@ -23,10 +23,14 @@ pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
     }
     let wanted = match &args.certificate {
         None => None,
-        Some(path) => match Wanted::new(path, model, safe, &args.input) {
-            Ok(wanted) => Some(wanted),
-            Err(complaint) => return output.complain(&complaint),
-        },
+        Some(path) => {
+            let wanted = certificate::exists(model, Criterion::Safe)
+                .and_then(|()| Wanted::new(path, &args.input));
+            match wanted {
+                Ok(wanted) => Some(wanted),
+                Err(complaint) => return output.complain(&complaint),
+            }
+        }
     };
     let kept = match checkpoint::Wanted::new(&args.checkpoint, &args.input) {
         Ok(kept) => kept,

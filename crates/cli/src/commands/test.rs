@@ -1,19 +1,21 @@
 //! `palisade test`
 
-use super::ask::{Effort, cancel, guarded, options};
+use super::ask::{Effort, cancel, guarded, limits_of, options};
 use crate::args::{Format, ReadingArgs, TestArgs};
 use crate::cache::Cache;
 use crate::expect::{Expectation, Expected, expectations};
 use crate::input::{self, Job};
 use crate::output::Output;
 use crate::pairs;
+use palisade::limits::within;
 use palisade_check::{Control, Verdict};
 use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
+use palisade_lang::meter::is_exhausted;
 use palisade_param::check;
 use palisade_report::{Failure, Status, words};
 use serde_json::json;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What came out about one expectation.
 enum Outcome {
@@ -32,7 +34,7 @@ struct Count {
     files: u64,
 }
 
-pub fn run(args: &TestArgs, output: &mut Output) -> Status {
+pub fn run(args: &'static TestArgs, output: &mut Output) -> Status {
     let mut count = Count::default();
     for job in input::expand(&args.paths) {
         if cancel().load(Ordering::Relaxed) {
@@ -82,7 +84,7 @@ pub fn run(args: &TestArgs, output: &mut Output) -> Status {
 fn test_file(
     path: &Path,
     named: bool,
-    args: &TestArgs,
+    args: &'static TestArgs,
     count: &mut Count,
     output: &mut Output,
 ) -> Result<(), crate::output::Closed> {
@@ -111,7 +113,7 @@ fn test_file(
                 continue;
             }
         };
-        let outcome = ask(path, &expectation, args);
+        let outcome = ask_within(path, &expectation, args);
         let question = format!(
             "{} {}",
             expectation.model.name(),
@@ -183,7 +185,25 @@ fn unusable(
     output.remark(&format!("error: {file}{place}: {why}\n"));
 }
 
-fn ask(path: &Path, expectation: &Expectation, args: &TestArgs) -> Outcome {
+/// The same within the limits, whatever the text makes us do before and after the search.
+fn ask_within(path: &Path, expectation: &Expectation, args: &'static TestArgs) -> Outcome {
+    let (path, asked) = (path.to_owned(), expectation.clone());
+    let limits = limits_of(&args.search, Effort::Full);
+    let outcome = within(limits, cancel(), move |stop| {
+        (ask(&path, &asked, args, stop), is_exhausted())
+    });
+    let reason = match outcome {
+        Ok((Outcome::Unusable(_), true)) => "the memory limit is reached",
+        Ok((outcome, _)) => return outcome,
+        Err(reason) => reason,
+    };
+    match expectation.verdict {
+        Expected::Unknown => Outcome::AsExpected,
+        _ => Outcome::Not(format!("it is not decided: {reason}")),
+    }
+}
+
+fn ask(path: &Path, expectation: &Expectation, args: &TestArgs, stop: &AtomicBool) -> Outcome {
     let reading = ReadingArgs {
         domain: expectation.domain.or(args.reading.domain),
         ..args.reading.clone()
@@ -208,7 +228,7 @@ fn ask(path: &Path, expectation: &Expectation, args: &TestArgs) -> Outcome {
         Effort::Full,
     );
     let control = Control {
-        cancel: cancel(),
+        cancel: stop,
         progress: &|_| {},
     };
     let program = &input.program;

@@ -21,6 +21,9 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// A search that has been told to stop may take so long to say what it found, or a quarter of its time if that is more.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// Who is told to stop and is not waited for has so long to clear up.
+const CLEARING: Duration = Duration::from_millis(100);
+
 /// How much an answer may take.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
@@ -39,6 +42,7 @@ impl Limits {
         let memory = self.memory.into_iter().chain(machine()).min();
         Meter {
             nodes: memory.map_or(u64::MAX, |memory| memory / BYTES_OF_A_NODE),
+            memory,
             stop: Arc::clone(stop),
         }
     }
@@ -102,6 +106,8 @@ pub fn within<T: Send + 'static>(
         }
     };
     stop.store(true, Ordering::Relaxed);
+    // What it has begun it ends, if that is soon: a compiler that runs for it, files for that one.
+    let _ = receiver.recv_timeout(CLEARING);
     Err(reason)
 }
 

@@ -57,7 +57,7 @@ impl Api {
         let mut impls = Vec::new();
         for (_, text, module) in files {
             // What cannot be read is complained about by the compiler.
-            let Ok(file) = syn::parse_file(text) else {
+            let Ok(file) = crate::syntax::parse_file(text) else {
                 continue;
             };
             let mut reader = Reader {

@@ -178,6 +178,7 @@ impl<'p> Dual<'p> {
         let space = TsoSpace {
             frame: &self.frame,
             buffers: &buffers,
+            moving: None,
             bound_met: Default::default(),
         };
         answer.verdict = Verdict::Violated;

@@ -191,6 +191,7 @@ impl<'f, 'p> PathMaker<'f, 'p> {
         let space = TsoSpace {
             frame,
             buffers,
+            moving: None,
             bound_met: Default::default(),
         };
         let mut row = initial.to_vec();

@@ -17,17 +17,19 @@ mod witness;
 
 use palisade_memory::Witness;
 
+use super::exact::wrong_with_two;
 use super::{Context, Round, SC_NOTE, as_tso_run};
+use crate::projection::Sharing;
 use crate::state::Frame;
-use crate::{Answer, Options, Stats, Verdict};
+use crate::{Answer, Options, Route, Stats, Verdict};
 use extend::{Extended, Sequence, Variant};
 use oracle::Known;
 
 /// More sequences than this are not tried one by one.
 const MOST_ALONE: usize = 8;
 
-/// Where there are more, few threads at a time are tried before all states are walked.
-const FEW_STATES: u64 = 1 << 18;
+/// Where there are more states than these, few threads at a time are tried before all states are walked: the more states there are, the more views are worth looking at.
+const FEW_STATES: [(u64, Sharing); 2] = [(1 << 18, Sharing::Common), (1 << 22, Sharing::All)];
 
 /// The lazy search.
 #[derive(Clone)]
@@ -43,6 +45,19 @@ pub(crate) struct Lazy {
     rounds: u32,
     /// How the program was shown to be safe under SC, if not by a walk.
     shown: Option<&'static str>,
+}
+
+/// What a walk under SC has come to.
+fn under_sc(mut answer: Answer) -> Round {
+    match answer.verdict {
+        Verdict::Holds => Round::Undecided,
+        Verdict::Unknown(_) => Round::Decided(answer),
+        Verdict::Violated => {
+            answer.witnesses.iter_mut().for_each(as_tso_run);
+            answer.notes.push(SC_NOTE.into());
+            Round::Decided(answer)
+        }
+    }
 }
 
 impl Lazy {
@@ -78,60 +93,60 @@ impl Lazy {
 
     /// The program as it was given.
     fn walk_original(&mut self, context: &mut Context<'_, '_>) -> Round {
-        let mut answer = match self.walk_a_little(context) {
-            None => {
-                let answer =
-                    crate::safe::check(context.program, &context.remaining(), context.control);
-                context.add(&answer);
-                answer
-            }
-            Some(answer) => answer,
-        };
-        match answer.verdict {
-            Verdict::Holds => Round::Undecided,
-            Verdict::Unknown(_) => Round::Decided(answer),
-            Verdict::Violated => {
-                answer.witnesses.iter_mut().for_each(as_tso_run);
-                answer.notes.push(SC_NOTE.into());
-                Round::Decided(answer)
-            }
+        if let Some(round) = self.walk_a_little(context) {
+            return round;
         }
+        let answer = crate::safe::check(context.program, &context.remaining(), context.control);
+        context.add(&answer);
+        under_sc(answer)
     }
 
     /// Where there are many states, a few threads at a time may show as much; `None` where all have to be walked.
-    fn walk_a_little(&mut self, context: &mut Context<'_, '_>) -> Option<Answer> {
+    fn walk_a_little(&mut self, context: &mut Context<'_, '_>) -> Option<Round> {
         let options = context.options;
         let plain = options.reductions.static_filter
             && options.checkpoints.is_none()
             && options.disk.is_none()
-            && !options.all
-            && options.most_states.is_none_or(|most| most > FEW_STATES);
+            && !options.all;
         if !plain {
             return None;
         }
-        let few = Options {
-            most_states: Some(FEW_STATES),
-            ..options.clone()
-        };
-        let mut answer = crate::safe::check(context.program, &few, context.control);
-        context.add(&answer);
-        if !matches!(answer.verdict, Verdict::Unknown(_)) || answer.stats.states < FEW_STATES {
-            return Some(answer);
-        }
         let frame = Frame::new(context.program, &options.reductions);
-        let shown = crate::projection::shows_safe(&frame, &context.remaining(), context.control);
-        answer.stats = Stats {
-            states: shown.states,
-            ..Stats::default()
-        };
-        context.add(&answer);
-        if !shown.safe {
-            return None;
+        for (states, sharing) in FEW_STATES {
+            let options = context.remaining();
+            if options.most_states.is_some_and(|most| most <= states) {
+                return None;
+            }
+            let few = Options {
+                most_states: Some(states),
+                ..options.clone()
+            };
+            let mut answer = crate::safe::check(context.program, &few, context.control);
+            context.add(&answer);
+            if !matches!(answer.verdict, Verdict::Unknown(_)) || answer.stats.states < states {
+                return Some(under_sc(answer));
+            }
+            if sharing == Sharing::Common
+                && context.options.route == Route::Any
+                && let Some(answer) = wrong_with_two(context)
+            {
+                return Some(Round::Decided(answer));
+            }
+            let options = context.remaining();
+            let shown = crate::projection::shows_safe(&frame, sharing, &options, context.control);
+            answer.stats = Stats {
+                states: shown.states,
+                ..Stats::default()
+            };
+            context.add(&answer);
+            if shown.safe {
+                self.shown = Some(
+                    "with a few threads at a time, whatever the others do, it is safe under SC",
+                );
+                return Some(Round::Undecided);
+            }
         }
-        answer.verdict = Verdict::Holds;
-        self.shown =
-            Some("with a few threads at a time, whatever the others do, it is safe under SC");
-        Some(answer)
+        None
     }
 
     /// The program with what the oracle has named.

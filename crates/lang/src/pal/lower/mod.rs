@@ -22,6 +22,9 @@ use super::ast::*;
 use super::diagnostics::Diagnostics;
 use super::parser::shorten;
 
+/// What a location takes of what may be made, with its name and its row in every table.
+const NODES_OF_A_LOCATION: u64 = 2;
+
 /// More locations than this are refused.
 const MAX_LOCATIONS: usize = 1 << 22;
 
@@ -179,6 +182,12 @@ impl<'a, 'd> Globals<'a, 'd> {
             let elements = self.size(&shape) as usize;
             if self.locations.len() + elements > MAX_LOCATIONS {
                 return self.too_many_locations(decl.name.span);
+            }
+            if !crate::meter::charge(elements as u64 * NODES_OF_A_LOCATION) {
+                self.too_large = true;
+                let message = "the program is too large for the limits that are set";
+                let diagnostic = Diagnostic::error(decl.name.span, message);
+                return self.error(diagnostic.label("with the locations of this"));
             }
             let first = LocationId(self.locations.len() as u32);
             self.shared.insert(
