@@ -294,7 +294,8 @@ struct Row<'a> {
 /// The table of `--criterion all` or `--model all`.
 fn render_all(report: &FileReport, title: &str, rows: &[Row<'_>], look: Look) -> String {
     let mut out = format!("{}: {title}\n\n", report.file);
-    let names = "criterion".len() + 3;
+    let longest = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    let names = longest.max("criterion".len()) + 3;
     let verdicts = "violated".len() + 3;
     let line = |name: &str, verdict: &str, tone: Tone, why: &str| {
         let indent = 2 + names + verdicts;

@@ -283,6 +283,23 @@ impl Facts {
         facts
     }
 
+    /// What a running thread may do from its beginning on.
+    pub fn future_of_thread(&self, program: &Program, instance: usize) -> &Future {
+        let thread = program.thread(program.instances()[instance].thread);
+        let number = self.threads[instance].by_point[thread.initial.index()];
+        &self.futures[number as usize]
+    }
+
+    /// For each transition of a running thread what it may do; nothing where it is never executed.
+    pub fn effects(&self, instance: usize, thread: &Thread) -> Vec<Option<&Future>> {
+        let mut edges = self.threads[instance].edges.iter().peekable();
+        let of = |transition: &palisade_lang::Transition| {
+            let edge = edges.next_if(|e| (e.from, e.to) == (transition.from.0, transition.to.0))?;
+            Some(&self.futures[edge.does as usize])
+        };
+        thread.transitions.iter().map(of).collect()
+    }
+
     /// The same, but so plain that the validator can derive it again: every place has monitors unless it is `nonatomic`, and values are
     /// told apart by what instructions compare with, wherever that is a constant and the relation is `==` or `!=`.
     pub fn plain(program: &Program, fences: Fences) -> Self {

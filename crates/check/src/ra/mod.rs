@@ -13,7 +13,6 @@ pub(crate) mod blocks;
 pub(crate) mod critical;
 pub(crate) mod facts;
 mod forget;
-mod messages;
 mod observe;
 mod observed;
 pub(crate) mod runs;

@@ -1,29 +1,39 @@
-//! `safe` under RA where a program is not robust: all its states, with messages and views.
+//! `safe` under RA, C++20 and RC11 where a program is not robust: all its states, with messages and views.
 //!
 //! A row is that of SC (threads; of each location the value that is last in modification order) and behind it the number of the messages.
 //! Where threads write in loops there may be no end to it: such a program is only followed so far. A race on a `nonatomic` location has no
 //! meaning, so anything may follow: that is not safe either.
+//!
+//! Views are exact where no event is sequentially consistent. Of sc fences (not accesses) they are exact if a run can execute them in an order that the model allows them to take effect in:
+//! see [`fences_in_order`]. Otherwise there are two ways. Without what sc events add to acquire and release (`SeqCst::Weaker`) there are more runs than the model has: nothing wrong in them means nothing wrong,
+//! and what is wrong counts if its graph is one of the model's, by the definition. With sc fences that take effect in the order of the run (`SeqCst::InOrder`) there are fewer.
 
 use std::cmp::Ordering;
 
-use palisade_explore::{Finding, Space, Successors};
+use palisade_explore::{Space, Successors};
+use palisade_lang::never::mentions_deadlock;
 use palisade_lang::{LocationId, Op, Order, PointId, Program, ProgramError, Thread, Value};
-use palisade_memory::witness::InitialName;
-use palisade_memory::{Event, EventKind, EventRef, Pattern, PatternKind, Witness};
+use palisade_memory::c20::graph::{load_order, store_order};
 use palisade_threads::{ActionKind, Effect, Footprint, LocalId, View};
 
+use self::messages::{Access, Messages, NewMessage, Pool, Watched, Written};
 use super::check_meaning;
-use super::messages::{Messages, Pool, Written};
+use super::facts::{Facts, Fences};
 use crate::certificate::{NoCertificate, Take, finished, hand_over, put_state};
 use crate::checkpoint::Kept;
 use crate::live::rounds::Hangs;
-use crate::run::event_at;
-use crate::safe::{ERROR, never_in_words};
+use crate::safe::ERROR;
 use crate::sc::StepLabel;
 use crate::search::search_within;
 use crate::state::Frame;
 use crate::waiting::{is_deadlock, is_deadlock_in_old_block};
-use crate::{Answer, Control, Criterion, Model, Options, Reductions, Verdict};
+use crate::{Answer, Control, Criterion, Options, Reductions, Verdict};
+
+mod fences;
+mod messages;
+mod witness;
+
+pub(crate) use fences::fences_in_order;
 
 /// The kind of a race's finding.
 const RACE: u64 = 1 << 62;
@@ -34,24 +44,54 @@ const HANG: u64 = 1 << 61;
 /// So many states are looked at where there may be no end to them and no time limit was given.
 const MOST_STATES: u64 = 30_000;
 
-/// Looks at all runs of a program under RA, as far as it gets.
-pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
-    follow(
-        program,
-        options,
-        control,
-        options.criterion != Criterion::Live,
-    )
+/// What sequentially consistent events are taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SeqCst {
+    /// Release/acquire: an sc fence is a read-modify-write of one extra location.
+    Updates,
+    /// Sc fences take effect in the order in which they are executed; sc accesses acquire and release.
+    InOrder,
+    /// They acquire and release, and nothing more.
+    Weaker,
+}
+
+/// Looks at all runs of a program, as far as it gets.
+pub(crate) fn check(
+    program: &Program,
+    options: &Options,
+    seqcst: SeqCst,
+    control: &Control<'_>,
+) -> Walked {
+    let errors = options.criterion != Criterion::Live;
+    follow(program, options, seqcst, control, errors)
 }
 
 /// The same, for data races alone.
-pub(crate) fn races(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
+pub(crate) fn races(
+    program: &Program,
+    options: &Options,
+    seqcst: SeqCst,
+    control: &Control<'_>,
+) -> Walked {
     let mut stated_nothing = program.clone();
     stated_nothing.nevers.clear();
-    follow(&stated_nothing, options, control, false)
+    follow(&stated_nothing, options, seqcst, control, false)
 }
 
-fn follow(program: &Program, options: &Options, control: &Control<'_>, errors: bool) -> Answer {
+/// What a walk came to.
+pub(crate) struct Walked {
+    pub answer: Answer,
+    /// Whether what was found is wrong in a graph that the model has.
+    pub is_real: bool,
+}
+
+fn follow(
+    program: &Program,
+    options: &Options,
+    seqcst: SeqCst,
+    control: &Control<'_>,
+    errors: bool,
+) -> Walked {
     let reductions = Reductions {
         symmetry: false,
         ..options.reductions
@@ -59,28 +99,40 @@ fn follow(program: &Program, options: &Options, control: &Control<'_>, errors: b
     let frame = Frame::new(program, &reductions);
     let space = RaSpace {
         frame: &frame,
+        rules: Rules::new(program, seqcst),
         pool: Pool::default(),
         forgets: true,
+        reduces: reductions.partial_order
+            && seqcst != SeqCst::Updates
+            && options.criterion != Criterion::Live
+            && !mentions_deadlock(program),
         errors,
         hangs: Hangs::new(program, options),
     };
     let endless = program.threads.iter().any(writes_in_a_loop);
     let most = most_states(endless, options);
     let (outcome, mut answer) = search_within(&space, options, control, most);
+    let model = options.model.name();
     if let Verdict::Unknown(reason) = &mut answer.verdict {
         let with = if endless {
             "; threads write in loops, so there may be no end to it"
         } else {
             ""
         };
-        *reason = format!("under RA, with all that may be read: {reason}{with}");
+        *reason = format!("under {model}, with all that may be read: {reason}{with}");
     }
-    answer.tell(&outcome, options, |finding| Some(witness(&space, finding)));
+    let mut is_real = true;
+    answer.tell(&outcome, options, |finding| {
+        let (witness, real) = witness::witness(&space, options, finding);
+        is_real &= real;
+        Some(witness)
+    });
     if answer.verdict == Verdict::Holds {
-        let note = "all its runs under RA were seen, with every value that may be read";
-        answer.notes.push(note.to_owned());
+        answer.notes.push(format!(
+            "all its runs under {model} were seen, with every value that may be read"
+        ));
     }
-    answer
+    Walked { answer, is_real }
 }
 
 fn most_states(endless: bool, options: &Options) -> Option<u64> {
@@ -99,8 +151,10 @@ pub(crate) fn states(
     let frame = Frame::new(program, &options.reductions);
     let space = RaSpace {
         frame: &frame,
+        rules: Rules::new(program, SeqCst::Updates),
         pool: Pool::default(),
         forgets: false,
+        reduces: false,
         errors: true,
         hangs: None,
     };
@@ -142,11 +196,79 @@ fn writes_in_a_loop(thread: &Thread) -> bool {
     writes.any(|t| comes_back(t.from, t.to))
 }
 
+/// What the model makes of orders.
+struct Rules {
+    seqcst: SeqCst,
+    /// Where data may race, in C++20.
+    watched: Watched,
+    /// By location: whether the order of sc fences tells something about it.
+    by_order: Vec<bool>,
+    /// By running thread: whether it has a fence that acquires, and one that releases.
+    acquire_fence: Vec<bool>,
+    release_fence: Vec<bool>,
+}
+
+impl Rules {
+    fn new(program: &Program, seqcst: SeqCst) -> Self {
+        let instances = program.instances();
+        let loose = seqcst != SeqCst::Updates;
+        let has_fence = |which: fn(Order) -> bool| {
+            let of_thread = |thread: &Thread| {
+                let mut ops = thread.transitions.iter().map(|t| &t.op);
+                loose && ops.any(|op| matches!(op, Op::Fence(order) if which(*order)))
+            };
+            let of_instance = |i: &palisade_lang::Instance| of_thread(program.thread(i.thread));
+            instances.iter().map(of_instance).collect()
+        };
+        let watched = match loose {
+            false => Watched::default(),
+            true => {
+                let facts = Facts::new(program, Fences::Fences);
+                let locations = program.locations.iter().zip(&facts.nonatomic);
+                Watched::new(
+                    instances.len(),
+                    locations.map(|(location, &plain)| (plain, !location.nonatomic)),
+                )
+            }
+        };
+        Rules {
+            seqcst,
+            watched,
+            by_order: program.locations.iter().map(|l| !l.nonatomic).collect(),
+            acquire_fence: has_fence(Order::acquires),
+            release_fence: has_fence(Order::releases),
+        }
+    }
+
+    /// The order that an access has.
+    fn order(
+        &self,
+        program: &Program,
+        location: LocationId,
+        kind: ActionKind,
+        wrote: bool,
+    ) -> Order {
+        let written = kind.order(wrote).unwrap_or(Order::AcqRel);
+        match kind {
+            _ if self.seqcst == SeqCst::Updates => match program.location(location).nonatomic {
+                true => Order::NonAtomic,
+                false => Order::AcqRel,
+            },
+            ActionKind::Store { .. } => store_order(program, location, written),
+            ActionKind::Rmw { .. } if wrote => written,
+            _ => load_order(program, location, written),
+        }
+    }
+}
+
 struct RaSpace<'f, 'p> {
     frame: &'f Frame<'p>,
+    rules: Rules,
     pool: Pool,
     /// Whether what makes no difference is forgotten.
     forgets: bool,
+    /// Whether steps that commute with all that other threads may do are taken first.
+    reduces: bool,
     /// Whether an error of the program is something to be found.
     errors: bool,
     /// Where `live` is asked.
@@ -171,8 +293,13 @@ enum Turn {
     },
     /// An error of the program.
     Error(ProgramError),
-    /// An access to a `nonatomic` location whose newest message the thread does not know.
-    Race { written: Option<Value> },
+    /// An access that races with an earlier one.
+    Race {
+        read: Option<Value>,
+        written: Option<Value>,
+        /// As of a step; not said under release/acquire.
+        at: Option<usize>,
+    },
 }
 
 impl RaSpace<'_, '_> {
@@ -195,24 +322,27 @@ impl RaSpace<'_, '_> {
         match kind {
             ActionKind::Error(error) => turns.push(Turn::Error(error)),
             ActionKind::Local | ActionKind::AtomicBegin => turns.push(quiet(before.clone())),
-            // Weaker fences do nothing.
-            ActionKind::Fence(order) if order != Order::SeqCst => turns.push(quiet(before.clone())),
             ActionKind::AtomicEnd => {
                 let mut messages = before.clone();
                 messages.leave();
                 turns.push(quiet(messages));
             }
-            ActionKind::Fence(_) => {
+            ActionKind::Fence(order) => {
                 let mut messages = before.clone();
-                messages.fence(thread);
+                match self.rules.seqcst {
+                    SeqCst::Updates if order == Order::SeqCst => messages.fence_as_update(thread),
+                    // Weaker fences do nothing.
+                    SeqCst::Updates => {}
+                    seqcst => {
+                        let in_order = seqcst == SeqCst::InOrder;
+                        messages.fence(thread, order, in_order, &self.rules.by_order);
+                    }
+                }
                 turns.push(quiet(messages));
             }
             ActionKind::Load { location, .. } | ActionKind::Wait { location, .. } => {
-                let nonatomic = program.location(location).nonatomic;
-                if nonatomic && !before.knows_newest(thread, location) {
-                    return vec![Turn::Race { written: None }];
-                }
-                for at in before.choices(thread, location) {
+                let access = self.access(location, kind, false);
+                for at in self.choices(before, thread, access) {
                     let value = before.value_at(location, at);
                     if let ActionKind::Wait {
                         relation,
@@ -223,76 +353,160 @@ impl RaSpace<'_, '_> {
                     {
                         continue;
                     }
-                    let mut messages = before.clone();
-                    messages.read(thread, location, at, nonatomic);
-                    if block {
-                        messages.enter(location, at);
-                    }
-                    turns.push(Turn::Step {
-                        read: Some(value),
-                        written: None,
-                        at: Some(at),
-                        made: None,
-                        messages,
-                    });
+                    turns.push(self.reading(before, thread, access, at, block));
                 }
             }
             ActionKind::Store {
                 location, value, ..
             } => {
-                let nonatomic = program.location(location).nonatomic;
-                if nonatomic && !before.knows_newest(thread, location) {
-                    let written = Some(value);
-                    return vec![Turn::Race { written }];
-                }
-                for at in before.choices(thread, location) {
-                    let mut messages = before.clone();
-                    let made = messages.write(thread, location, at, value, false, block);
-                    turns.extend(made.map(|made| Turn::Step {
-                        read: None,
-                        written: Some(value),
-                        at: Some(at),
-                        made: Some(made),
-                        messages,
-                    }));
+                let access = self.access(location, kind, true);
+                for at in self.choices(before, thread, access) {
+                    turns.extend(self.writing(before, thread, access, at, (None, value), block));
                 }
             }
             ActionKind::Rmw {
                 location, update, ..
             } => {
+                let access = |writes| self.access(location, kind, writes);
                 for at in before.choices(thread, location) {
                     let old = before.value_at(location, at);
-                    let mut messages = before.clone();
-                    messages.read(thread, location, at, false);
-                    let mut step = |written: Option<Value>, made, messages| {
-                        turns.push(Turn::Step {
-                            read: Some(old),
-                            written,
-                            at: Some(at),
-                            made,
-                            messages,
-                        });
-                    };
                     match update.effect(program.domain, old) {
                         Err(error) => turns.push(Turn::Error(error)),
                         Ok(Effect::Blocks) => {}
                         Ok(Effect::Fails) => {
-                            if block {
-                                messages.enter(location, at);
-                            }
-                            step(None, None, messages);
+                            turns.push(self.reading(before, thread, access(false), at, block));
                         }
                         Ok(Effect::Writes(new)) => {
-                            let made = messages.write(thread, location, at, new, true, block);
-                            if made.is_some() {
-                                step(Some(new), made, messages);
-                            }
+                            let values = (Some(old), new);
+                            turns.extend(self.writing(
+                                before,
+                                thread,
+                                access(true),
+                                at,
+                                values,
+                                block,
+                            ));
                         }
                     }
                 }
             }
         }
         turns
+    }
+
+    fn access(&self, location: LocationId, kind: ActionKind, writes: bool) -> Access {
+        let order = self
+            .rules
+            .order(self.frame.program(), location, kind, writes);
+        Access {
+            location,
+            order,
+            writes,
+        }
+    }
+
+    fn races(&self, before: &Messages, thread: usize, access: Access) -> bool {
+        match self.rules.seqcst {
+            SeqCst::Updates => {
+                access.order == Order::NonAtomic && !before.knows_newest(thread, access.location)
+            }
+            _ => before.races(&self.rules.watched, thread, access),
+        }
+    }
+
+    /// The places of the messages that an access may read, or put its own behind. Of one that races, one is enough.
+    fn choices(&self, before: &Messages, thread: usize, access: Access) -> std::ops::Range<usize> {
+        let all = before.choices(thread, access.location);
+        match access.order == Order::NonAtomic && self.races(before, thread, access) {
+            true => all.end - 1..all.end,
+            false => all,
+        }
+    }
+
+    /// The thread reads the message at a place, and writes nothing.
+    fn reading(
+        &self,
+        before: &Messages,
+        thread: usize,
+        access: Access,
+        at: usize,
+        block: bool,
+    ) -> Turn {
+        let location = access.location;
+        let read = Some(before.value_at(location, at));
+        let in_model = self.rules.seqcst != SeqCst::Updates;
+        let goes_on = block && before.block_has_begun();
+        if !goes_on && self.races(before, thread, access) {
+            return Turn::Race {
+                read: read.filter(|_| in_model),
+                written: None,
+                at: in_model.then_some(at),
+            };
+        }
+        let mut messages = before.clone();
+        if !goes_on || !in_model {
+            messages.read(thread, location, at, access.order);
+            messages.watch(&self.rules.watched, thread, access);
+        }
+        if block {
+            messages.enter(location, at);
+        }
+        Turn::Step {
+            read,
+            written: None,
+            at: Some(at),
+            made: None,
+            messages,
+        }
+    }
+
+    /// The thread writes behind the message at a place, having read that one or not.
+    fn writing(
+        &self,
+        before: &Messages,
+        thread: usize,
+        access: Access,
+        at: usize,
+        (read, value): (Option<Value>, Value),
+        block: bool,
+    ) -> Option<Turn> {
+        let in_model = self.rules.seqcst != SeqCst::Updates;
+        let goes_on = block && before.block_has_begun();
+        let access = Access {
+            // A block is one read-modify-write that acquires and releases.
+            order: if block { Order::AcqRel } else { access.order },
+            ..access
+        };
+        let mut messages = before.clone();
+        let raced = self.races(before, thread, access);
+        if !raced {
+            if read.is_some() && (!goes_on || !in_model) {
+                messages.read(thread, access.location, at, access.order);
+            }
+            // It counts before its message is made, which tells of it.
+            messages.watch(&self.rules.watched, thread, access);
+        }
+        let joined = read.is_some() || if in_model { goes_on } else { block };
+        let new = NewMessage {
+            order: access.order,
+            joined,
+            in_block: block,
+        };
+        let made = messages.write(thread, access.location, at, value, new)?;
+        Some(match raced {
+            true => Turn::Race {
+                read: read.filter(|_| in_model),
+                written: Some(value),
+                at: in_model.then_some(at),
+            },
+            false => Turn::Step {
+                read,
+                written: Some(value),
+                at: Some(at),
+                made: Some(made),
+                messages,
+            },
+        })
     }
 
     /// Whether a state is one of the program. Inside a block it need not be: where the block has read what no read-modify-write can read, and
@@ -365,6 +579,50 @@ impl RaSpace<'_, '_> {
         }
     }
 
+    /// Whether it is enough to look at the next step of this thread: whatever the others do before it, they could do behind it.
+    ///
+    /// That is so where no other thread may come into conflict with it any more. A nonatomic access need not be looked at in any other order either: if another thread
+    /// may come into conflict with it before it, that access races with it, and does so, too, when it comes behind it, since the thread has told nothing in the
+    /// meantime. The step must not be one that a `never` sees, and must not go back in the code, so that in every cycle all threads are looked at somewhere.
+    fn goes_alone(&self, view: &mut View<'_>, row: &[u32], thread: usize) -> bool {
+        let frame = self.frame;
+        let (code, local) = (frame.codes[thread], LocalId(row[thread]));
+        let actions = view.actions(code, local);
+        if actions == 0 || view.may_close_loop(code, local) || view.is_visible(code, local) {
+            return false;
+        }
+        (0..actions).all(|action| {
+            let kind = view.action(code, local, action).kind;
+            match kind {
+                ActionKind::Local | ActionKind::Error(_) => true,
+                ActionKind::Fence(order) => {
+                    order != Order::SeqCst || self.rules.seqcst != SeqCst::InOrder
+                }
+                ActionKind::Load { location, .. } | ActionKind::Store { location, .. } => {
+                    let writes = matches!(kind, ActionKind::Store { .. });
+                    if writes && !frame.nevers.is_empty() {
+                        return false;
+                    }
+                    let order = self.rules.order(frame.program(), location, kind, writes);
+                    let place = 1 << (location.index() % 64);
+                    order == Order::NonAtomic
+                        || (0..frame.thread_count()).all(|other| {
+                            let (code, local) = (frame.codes[other], LocalId(row[other]));
+                            let future = view.future_footprint(code, local);
+                            let conflicts = match writes {
+                                true => future.reads | future.writes,
+                                false => future.writes,
+                            };
+                            other == thread
+                                || view.actions(code, local) == 0
+                                || conflicts & place == 0
+                        })
+                }
+                _ => false,
+            }
+        })
+    }
+
     /// Forgets what makes no difference any more for threads that stand as in a row.
     fn forget(&self, view: &mut View<'_>, row: &[u32], messages: &mut Messages) -> Vec<usize> {
         let frame = self.frame;
@@ -383,6 +641,7 @@ impl RaSpace<'_, '_> {
             |thread| futures[thread].is_some(),
             |thread, place| futures[thread].is_some_and(|bits| bits >> (place % 64) & 1 == 1),
             |place| program.locations[place].nonatomic,
+            &self.rules.watched,
         )
     }
 }
@@ -400,8 +659,9 @@ impl Kept for RaSpace<'_, '_> {
     fn recall(&self, numbers: &mut dyn Iterator<Item = i64>) -> Option<()> {
         self.frame.threads.recall_numbers(numbers)?;
         let locations = self.program().locations.len();
+        let threads = self.frame.thread_count();
         self.pool
-            .recall_numbers(locations, self.frame.thread_count(), numbers)
+            .recall_numbers(locations, &self.rules.watched, threads, numbers)
     }
 
     fn doubt(&self) -> Option<&'static str> {
@@ -437,7 +697,9 @@ impl<'f> Space for RaSpace<'f, '_> {
             .map(|l| program.domain.reduce(l.initial))
             .collect();
         for mut row in self.frame.initial_rows(&mut worker.view) {
-            let mut messages = Messages::initial(&values, self.frame.thread_count());
+            let rules = &self.rules;
+            let (pending, released) = (&rules.acquire_fence, &rules.release_fence);
+            let mut messages = Messages::initial(&values, &rules.watched, pending, released);
             self.forget(&mut worker.view, &row, &mut messages);
             row.push(self.pool.number(messages));
             out.push(0, &row);
@@ -449,7 +711,12 @@ impl<'f> Space for RaSpace<'f, '_> {
         let RaWorker { view, row: next } = worker;
         view.begin_state();
         let messages = self.pool.get(row[self.component()]);
-        let only = frame.atomic_thread(view, row);
+        let holder = frame.atomic_thread(view, row);
+        let alone = || {
+            let mut threads = 0..frame.thread_count();
+            threads.find(|&thread| self.reduces && self.goes_alone(view, row, thread))
+        };
+        let only = holder.or_else(alone);
         for instance in 0..frame.thread_count() {
             if only.is_some_and(|only| only != instance) {
                 continue;
@@ -532,185 +799,4 @@ impl<'f> Space for RaSpace<'f, '_> {
         let by_frame = self.frame.compare(a, b);
         by_frame.then_with(|| self.pool.compare(a[component], b[component]))
     }
-}
-
-fn race_in_words(event: &Event) -> String {
-    format!(
-        "`{}` need not know of the newest store to the nonatomic location `{}`: a race, and what happens then has no meaning",
-        event.thread,
-        event.location.as_deref().unwrap_or_default()
-    )
-}
-
-/// The run that leads to a finding.
-fn witness(space: &RaSpace<'_, '_>, finding: &Finding) -> Witness {
-    let frame = space.frame;
-    let program = frame.program();
-    let view = &mut frame.threads.view();
-    let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
-    let mut events: Vec<Event> = Vec::new();
-    // Where the messages that are not forgotten come from.
-    let from_start = vec![EventRef::Initial(InitialName::Init)];
-    let mut origins = vec![from_start; program.locations.len()];
-    let mut error = None;
-    let mut racing = None;
-    // What the message of the block that a thread is in stands behind.
-    let mut behind_block = None;
-    let labels = finding.path.iter().skip(1).map(|step| step.label);
-    for (before, label) in finding.path.iter().zip(labels.chain(finding.step)) {
-        let StepLabel {
-            component: instance,
-            action,
-            outcome,
-        } = StepLabel::decode(label);
-        let row = before.row;
-        let (code, local) = (frame.codes[instance], LocalId(row[instance]));
-        let taken = view.action(code, local, action);
-        let atomic = view.is_atomic(code, local);
-        let messages = space.pool.get(row[space.component()]);
-        // The turns in the order of their numbers, each as often as the thread can go on behind it.
-        let mut left = outcome;
-        let mut chosen = None;
-        for turn in space.turns(&messages, instance, taken.kind, atomic) {
-            let nexts = match &turn {
-                Turn::Step { read, .. } => {
-                    view.resume(code, local, action, read.unwrap_or(0)).to_vec()
-                }
-                Turn::Error(_) | Turn::Race { .. } => vec![local],
-            };
-            if let Some(next) = nexts.get(left) {
-                chosen = Some((turn, *next));
-                break;
-            }
-            left -= nexts.len();
-        }
-        let Some((turn, next)) = chosen else {
-            debug_assert!(false, "a step that does not exist");
-            break;
-        };
-        let location = taken.kind.location();
-        let mut tell = |kind, value, read| {
-            let mut event = event_at(program, instance, taken.transition, kind, location, &names);
-            event.value = value;
-            event.read = read;
-            event.atomic = atomic;
-            events.push(event);
-            events.len() - 1
-        };
-        match turn {
-            Turn::Error(what) => {
-                error = Some(what);
-                tell(EventKind::Local, None, None);
-            }
-            Turn::Race { written } => {
-                let kind = match written {
-                    Some(_) => EventKind::Store,
-                    None => EventKind::Load,
-                };
-                tell(kind, written, None);
-                racing = location.and_then(|l| origins[l.index()].last().copied());
-            }
-            Turn::Step {
-                read,
-                written,
-                at,
-                made,
-                mut messages,
-            } => {
-                let kind = match taken.kind {
-                    ActionKind::Local | ActionKind::Error(_) => None,
-                    ActionKind::Fence(order) if order != Order::SeqCst => None,
-                    ActionKind::AtomicBegin | ActionKind::AtomicEnd => Some(EventKind::Local),
-                    ActionKind::Fence(_) => Some(EventKind::Fence),
-                    ActionKind::Load { .. } | ActionKind::Wait { .. } => Some(EventKind::Load),
-                    ActionKind::Store { .. } => Some(EventKind::Store),
-                    ActionKind::Rmw { .. } if written.is_none() => Some(EventKind::Load),
-                    ActionKind::Rmw { .. } => Some(EventKind::Rmw),
-                };
-                if let Some(kind) = kind {
-                    let read = read.filter(|_| kind == EventKind::Rmw || written.is_none());
-                    let of_rmw = read.filter(|_| kind == EventKind::Rmw);
-                    let event = tell(kind, written.or(read), of_rmw);
-                    if let (Some(location), Some(at)) = (location, at) {
-                        let of_location = &mut origins[location.index()];
-                        // A block's further stores change what it wrote: that still stands behind the same one.
-                        if let Some(Written::Inserted(_)) = made {
-                            behind_block = Some(of_location[at]);
-                        }
-                        let event = &mut events[event];
-                        match kind {
-                            EventKind::Load => event.rf = Some(of_location[at]),
-                            EventKind::Store => event.after = behind_block,
-                            _ => (event.rf, event.after) = (behind_block, behind_block),
-                        }
-                    }
-                    let this = EventRef::Event(events.len() - 1);
-                    if let Some(location) = location {
-                        let of_location = &mut origins[location.index()];
-                        match made {
-                            Some(Written::Inserted(at)) => of_location.insert(at, this),
-                            Some(Written::Changed(at)) => of_location[at] = this,
-                            None => {}
-                        }
-                    }
-                }
-                let mut after = row.to_vec();
-                after[instance] = next.0;
-                let gone = space.forget(view, &after, &mut messages);
-                for (of_location, gone) in origins.iter_mut().zip(gone) {
-                    of_location.drain(..gone);
-                }
-            }
-        }
-    }
-    let last = events.len().checked_sub(1);
-    let mut named: Vec<usize> = last.into_iter().collect();
-    let in_words = |error| {
-        let code = (finding.kind & !(ERROR | RACE)) >> 32;
-        let transition = finding.kind as u32;
-        program.error_in_words(code as usize, transition as usize, error)
-    };
-    let (kind, message) = if finding.kind & ERROR != 0 {
-        (PatternKind::Error, error.map_or_else(String::new, in_words))
-    } else if finding.kind & RACE != 0 {
-        if let Some(EventRef::Event(store)) = racing {
-            named.insert(0, store);
-        }
-        let message = events.last().map_or_else(String::new, race_in_words);
-        (PatternKind::Race, message)
-    } else if finding.kind & HANG != 0 {
-        (PatternKind::Stuck, String::new())
-    } else {
-        let never = &program.nevers[finding.kind as usize];
-        (PatternKind::Never, never_in_words(program, never))
-    };
-    let mut witness = Witness {
-        model: Model::Ra,
-        criterion: Criterion::Safe,
-        events,
-        cycle: Vec::new(),
-        edges: Vec::new(),
-        pattern: Some(Pattern {
-            kind,
-            events: named,
-            message,
-        }),
-        loop_start: None,
-        copies: None,
-    };
-    if let (Some(hangs), Some(last)) = (&space.hangs, finding.path.last()) {
-        let mut row = last.row.to_vec();
-        let messages = space.pool.get(row[space.component()]);
-        let seen = messages.seen_by_block();
-        let old = seen.filter(|&(location, value)| value != messages.newest(location));
-        if let Some((location, value)) = old {
-            row[frame.component(location)] = view.value_id(value);
-        }
-        let init = EventRef::Initial(InitialName::Init);
-        let newest = |l: LocationId| origins[l.index()].last().copied().unwrap_or(init);
-        if let Some(hang) = hangs.find_in_row(frame, view, &row) {
-            hangs.tell(&hang, old.is_some(), newest, &mut witness);
-        }
-    }
-    witness
 }
