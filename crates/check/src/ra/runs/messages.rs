@@ -221,6 +221,11 @@ impl Messages {
         self.of[location.index()][at].value
     }
 
+    /// The greatest number of messages of a location.
+    pub fn longest(&self) -> usize {
+        self.of.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
     /// The value behind all others in modification order.
     pub fn newest(&self, location: LocationId) -> Value {
         let of_location = &self.of[location.index()];

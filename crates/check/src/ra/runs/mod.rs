@@ -41,6 +41,12 @@ const RACE: u64 = 1 << 62;
 /// The kind of a hang's finding.
 const HANG: u64 = 1 << 61;
 
+/// The kind of a state that is not followed: see [`MOST_MESSAGES`].
+const TOO_MANY: u64 = 1 << 60;
+
+/// Of no location more messages than these are kept: each of them may be read, and where threads write in loops there may be no end to them.
+const MOST_MESSAGES: usize = 64;
+
 /// So many states are looked at where there may be no end to them and no time limit was given.
 const MOST_STATES: u64 = 30_000;
 
@@ -111,8 +117,15 @@ fn follow(
     };
     let endless = program.threads.iter().any(writes_in_a_loop);
     let most = most_states(endless, options);
-    let (outcome, mut answer) = search_within(&space, options, control, most);
+    let (mut outcome, mut answer) = search_within(&space, options, control, most);
     let model = options.model.name();
+    let found = outcome.findings.len();
+    outcome.findings.retain(|finding| finding.kind != TOO_MANY);
+    if outcome.findings.len() < found {
+        answer.verdict = Verdict::Unknown(format!(
+            "a thread may still read more than {MOST_MESSAGES} stores to one location"
+        ));
+    }
     if let Verdict::Unknown(reason) = &mut answer.verdict {
         let with = if endless {
             "; threads write in loops, so there may be no end to it"
@@ -711,6 +724,10 @@ impl<'f> Space for RaSpace<'f, '_> {
         let RaWorker { view, row: next } = worker;
         view.begin_state();
         let messages = self.pool.get(row[self.component()]);
+        if self.forgets && messages.longest() > MOST_MESSAGES {
+            out.report(TOO_MANY);
+            return;
+        }
         let holder = frame.atomic_thread(view, row);
         let alone = || {
             let mut threads = 0..frame.thread_count();
