@@ -289,6 +289,12 @@ impl View<'_> {
         &self.memories[code].footprints[standing.index as usize]
     }
 
+    /// Whether a step from here may change what a `never` says about the thread's position or registers.
+    #[inline]
+    pub fn is_visible(&mut self, code: usize, local: LocalId) -> bool {
+        self.standing(code, local).flags.has(Flags::VISIBLE)
+    }
+
     /// Whether a step from here may go back in the code.
     #[inline]
     pub fn may_close_loop(&mut self, code: usize, local: LocalId) -> bool {
