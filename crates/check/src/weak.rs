@@ -10,11 +10,8 @@ use palisade_lang::{Op, Order, Program, RmwAction};
 use palisade_memory::c20::updates::{with_fences_as_updates, with_updates_as_fences};
 use palisade_memory::ra_accepts::blocks_end;
 
-<<<<<<< HEAD
 use crate::idle::without_idle_locations;
-=======
 use crate::ra::runs::{SeqCst, Walked};
->>>>>>> 0850c2d (safe, drf and live under C++20 and RC11 walk messages and views with every order, and forget what no thread can read: programs with endless loops that are not robust are decided)
 use crate::{
     Answer, Control, Criterion, Model, Options, Refusal, Stats, Verdict, graphs, ra,
     safe as under_sc,
