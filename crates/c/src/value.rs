@@ -958,6 +958,11 @@ impl Body<'_, '_> {
         );
         if comparison {
             let pointers = left.ty.is_pointer() || right.ty.is_pointer();
+            let both = left.ty.is_pointer() && right.ty.is_pointer();
+            if pointers && !both && !matches!(op, Equal | NotEqual) {
+                let message = "a pointer is compared with a number by its order: where memory lies is not known. Pointers into one object can be compared with each other";
+                return fail(span, message);
+            }
             let (left, right, ty) = match pointers {
                 true => (left, right, Type::int(64, true)),
                 false => {

@@ -175,3 +175,20 @@ fn what_is_not_supported_is_named_with_its_place() {
         );
     }
 }
+
+/// Where memory lies is not known, so no answer may depend on it.
+#[test]
+fn the_order_of_a_pointer_and_a_number_is_refused() {
+    let text = |condition: &str| {
+        format!(
+            "#include <assert.h>\nint x[2];\nint main(void) {{ assert({condition}); return 0; }}\n"
+        )
+    };
+    let refused = read(&text("&x[0] >= 128")).expect_err("it is refused");
+    assert!(
+        refused.contains("where memory lies is not known"),
+        "{refused}"
+    );
+    assert_eq!(read(&text("&x[0] < &x[1]")), Ok(()));
+    assert_eq!(read(&text("&x[0] != 0")), Ok(()));
+}

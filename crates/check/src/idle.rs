@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_counter_that_decides_nothing_is_idle() {
-        let text = "shared count; shared flag; thread a { count.fadd(1, relaxed); flag.store(1, release); let r = count.load(relaxed); r = r + 1; } \
+        let text = "shared count; shared flag; thread a { count.fetch_add(1, relaxed); flag.store(1, release); let r = count.load(relaxed); r = r + 1; } \
                     thread b { let r = flag.load(acquire); if r == 1 { skip; } }";
         assert_eq!(idle(text), ["count"]);
     }
