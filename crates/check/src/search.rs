@@ -28,6 +28,7 @@ pub(crate) fn search_within<S: Kept>(
     states: Option<u64>,
 ) -> (Outcome, Answer) {
     let start = Instant::now();
+    let states = states.into_iter().chain(options.most_states).min();
     // With all findings, it matters whose they are.
     let outcome = match space.symmetry().filter(|_| !options.all) {
         None => walk(space, options, control, states),
