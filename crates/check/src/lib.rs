@@ -187,7 +187,14 @@ fn decide(program: &Program, options: &Options, control: &Control<'_>) -> Result
         (_, Criterion::Live) => live::check(program, options, control),
         (Model::Sc | Model::Tso, Criterion::Drf) => Ok(drf::check(program, options, control)),
         (Model::Tso, Criterion::Persistent) => Ok(persistent::check(program, options, control)),
-        (Model::Tso, Criterion::Safe) => Ok(reach::check(program, options, control)),
+        (Model::Tso, Criterion::Safe) => {
+            // Which walks are made depends on what the ones before have found in how many steps: each of several processes makes them all.
+            let options = Options {
+                hosts: None,
+                ..options.clone()
+            };
+            Ok(reach::check(program, &options, control))
+        }
         (Model::Tso, Criterion::Trf) => Ok(tso::trf::check(program, options, control)),
         (Model::Tso, Criterion::Robust) => Ok(tso::robust::check(program, options, control)),
         (Model::Ra | Model::C20 | Model::Rc11, Criterion::Robust) => {

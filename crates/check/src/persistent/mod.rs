@@ -452,7 +452,7 @@ impl Check<'_> {
         if answer.verdict == Verdict::Holds && space.observer.gave_up.load(Ordering::Relaxed) {
             answer.verdict = Verdict::Unknown(RUNS_ON_FOR_EVER.into());
         }
-        if outcome.stopped == Some(Reason::States) {
+        if outcome.stopped == Some(Reason::States) && states.is_some() {
             answer.verdict = cut_off();
             // With all violations wanted, those of a part are not enough.
             if options.all {

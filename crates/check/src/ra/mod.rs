@@ -62,11 +62,7 @@ pub(crate) fn robust(
 ) -> Result<Answer, Refusal> {
     let wanted = Wanted::StaleOrRacing;
     let whole = Prepared::new(program, options);
-    let mut proofs: Vec<Box<Proof<'_>>> = vec![Box::new(|options| {
-        let used = whole.without_unused_values(&|_, _| false);
-        used.map(|used| stale_or_racing(program, &used, options, control, wanted))
-            .transpose()
-    })];
+    let mut proofs: Vec<Box<Proof<'_>>> = Vec::new();
     for most_values in VALUES_KEPT {
         proofs.push(Box::new(move |options| {
             let Some((forgetful, names)) = without_large_values(program, most_values) else {
@@ -86,6 +82,12 @@ pub(crate) fn robust(
             Ok(Some(answer))
         }));
     }
+    // Last, because only this one has no bound.
+    proofs.push(Box::new(|options| {
+        let used = whole.without_unused_values(&|_, _| false);
+        used.map(|used| stale_or_racing(program, &used, options, control, wanted))
+            .transpose()
+    }));
     let exactly = |options: &Options| stale_or_racing(program, &whole, options, control, wanted);
     small_first(options, &exactly, &proofs)
 }
