@@ -89,7 +89,7 @@ pub(crate) fn robust(
             .transpose()
     }));
     let exactly = |options: &Options| stale_or_racing(program, &whole, options, control, wanted);
-    small_first(options, &exactly, &proofs)
+    small_first(options, FEW_STATES, &exactly, &proofs)
 }
 
 /// A question about a program that may do more than the given one: only that it holds counts. None where there is no such program.
@@ -98,6 +98,7 @@ type Proof<'a> = dyn Fn(&Options) -> Result<Option<Answer>, Refusal> + 'a;
 /// Asks exactly, as long as there are few states; then tries the proofs, and asks exactly again if none of them is one.
 fn small_first(
     options: &Options,
+    few_states: u64,
     exactly: &dyn Fn(&Options) -> Result<Answer, Refusal>,
     proofs: &[Box<Proof<'_>>],
 ) -> Result<Answer, Refusal> {
@@ -108,14 +109,14 @@ fn small_first(
         Abstraction::Off => return exactly(options),
         Abstraction::From(_) => None,
         Abstraction::Auto => {
-            let enough = options.most_states.is_some_and(|most| most <= FEW_STATES);
-            let most = options.most_states.unwrap_or(FEW_STATES).min(FEW_STATES);
+            let enough = options.most_states.is_some_and(|most| most <= few_states);
+            let most = options.most_states.unwrap_or(few_states).min(few_states);
             let few = Options {
                 most_states: Some(most),
                 ..options.clone()
             };
             let answer = exactly(&few)?;
-            if enough || answer.stats.states < FEW_STATES || !is_unknown(&answer) {
+            if enough || answer.stats.states < few_states || !is_unknown(&answer) {
                 return Ok(answer);
             }
             Some(answer)
@@ -154,6 +155,9 @@ fn small_first(
 /// With no more states than this, the program is small enough as it is.
 const FEW_STATES: u64 = 400_000;
 
+/// The same for `drf` and `observational`, where the proof is little cheaper than the program itself.
+const SOME_STATES: u64 = 1_000_000;
+
 /// No more states of a program that has forgotten values are looked at.
 const MANY_STATES: u64 = 8_000_000;
 
@@ -185,7 +189,12 @@ pub(crate) fn races(
         let used = whole.without_unused_values(&|_, _| false);
         used.map(|used| asked(&used, options)).transpose()
     });
-    small_first(options, &|options| asked(&whole, options), &[proof])
+    small_first(
+        options,
+        SOME_STATES,
+        &|options| asked(&whole, options),
+        &[proof],
+    )
 }
 
 /// Whether some access of the program is nonatomic.
@@ -285,7 +294,12 @@ pub(crate) fn observational(
         let used = woven.without_unused_values(&is_blind);
         used.map(|used| asked(&used, options)).transpose()
     });
-    small_first(options, &|options| asked(&woven, options), &[proof])
+    small_first(
+        options,
+        SOME_STATES,
+        &|options| asked(&woven, options),
+        &[proof],
+    )
 }
 
 fn used_stale_values(
