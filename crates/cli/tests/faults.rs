@@ -11,8 +11,13 @@ use std::time::Duration;
 const PALISADE: &str = env!("CARGO_BIN_EXE_palisade");
 
 /// Has more states than anybody waits for.
-const ENDLESS: &str =
-    "shared x[4];\nthread t[4] { let n; loop { n = (n + 1) % 100; x[me] = n; } }\n";
+// Threads that differ, so that none of them can be exchanged.
+const ENDLESS: &str = "shared x[4];
+thread a { let n; loop { n = (n + 1) % 100; x[0] = n; } }
+thread b { let n; loop { n = (n + 1) % 101; x[1] = n; } }
+thread c { let n; loop { n = (n + 1) % 102; x[2] = n; } }
+thread d { let n; loop { n = (n + 1) % 103; x[3] = n; } }
+";
 const HOLDS: &str = "shared x;\nthread a { x = 1; }\nthread b { x = 2; }\n";
 const SB: &str = "shared x, y;\nthread a { x = 1; let r = y; }\nthread b { y = 1; let s = x; }\n";
 
