@@ -53,7 +53,7 @@ pub(crate) fn search_within<S: Kept>(
         Some(reason) => {
             let trouble = options.hosts.as_ref().and_then(|hosts| hosts.trouble());
             Verdict::Unknown(match (reason, trouble) {
-                (Reason::Hosts, Some(trouble)) => trouble,
+                (Reason::Hosts | Reason::Timeout, Some(trouble)) => trouble,
                 _ => unfinished(reason, &outcome),
             })
         }
