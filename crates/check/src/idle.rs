@@ -83,9 +83,7 @@ fn candidates(program: &Program) -> Option<Vec<bool>> {
             if op.address().is_none() {
                 continue;
             }
-            let Some(location) = direct(op) else {
-                return None;
-            };
+            let location = direct(op)?;
             touched[location.index()] = true;
             let idles = match op {
                 Op::Load { order, .. } => *order == Order::Relaxed,

@@ -383,6 +383,9 @@ fn count(colors: &[u64], sorted: &mut Vec<u64>) -> usize {
     sorted.len()
 }
 
+/// What a picture looks like in an order of its nodes: the nodes, and the arrows between their places.
+type Drawn = (Vec<u64>, Vec<(usize, u64, usize)>);
+
 impl Picture {
     /// Colours nodes by what is around them, until no more are told apart.
     fn refine(&self, colors: &mut Vec<u64>) {
@@ -422,7 +425,7 @@ impl Picture {
     }
 
     /// The picture with its nodes in another order, to compare it.
-    fn in_order(&self, order: &[usize]) -> (Vec<u64>, Vec<(usize, u64, usize)>) {
+    fn in_order(&self, order: &[usize]) -> Drawn {
         let mut place = vec![0; order.len()];
         for (at, &node) in order.iter().enumerate() {
             place[node] = at;
@@ -436,7 +439,7 @@ impl Picture {
 
     /// The nodes in an order that is the same for all pictures that differ only by exchanges. `group` says which nodes may be exchanged.
     fn order(&self, group: &[usize]) -> Vec<usize> {
-        let mut best: Option<((Vec<u64>, Vec<(usize, u64, usize)>), Vec<usize>)> = None;
+        let mut best: Option<(Drawn, Vec<usize>)> = None;
         let mut work = vec![self.plain.clone()];
         let mut tried = 0;
         while let Some(mut colors) = work.pop() {
