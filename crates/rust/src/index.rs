@@ -3,7 +3,7 @@
 
 use crate::cfg::Cfg;
 use crate::mir::{Body, Names, Ty, Unit, parse_type_text};
-use crate::scope::Scopes;
+use crate::scope::{Scopes, Usual};
 use proc_macro2::LineColumn;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ pub struct Index {
     /// The parameters of structs, the types of their fields, and what they are aligned to.
     pub structs: FxHashMap<String, Struct>,
     /// The usual arguments of types whose names are not found out yet.
-    usual: Vec<(String, Vec<(Rc<str>, Option<Ty>)>)>,
+    usual: Vec<(String, Vec<Usual>)>,
     /// Other names of types, with their parameters.
     aliases: FxHashMap<String, (Vec<Rc<str>>, Ty)>,
     impls_at: FxHashMap<(Rc<str>, u32, u32), usize>,

@@ -25,13 +25,16 @@ enum Found {
     Item(String),
 }
 
+/// A parameter of a type, and what it usually is.
+pub type Usual = (Rc<str>, Option<Ty>);
+
 /// All modules by their paths; the crate that is asked about has no name in front.
 #[derive(Debug, Default)]
 pub struct Scopes {
     /// The modules.
     pub modules: FxHashMap<String, Module>,
     /// The values of types' parameters where none is written: the compiler leaves out what is the same.
-    pub defaults: FxHashMap<String, Vec<(Rc<str>, Option<Ty>)>>,
+    pub defaults: FxHashMap<String, Vec<Usual>>,
     /// Each crate by its name here, with the names that it has for others.
     pub crates: FxHashMap<String, FxHashMap<String, String>>,
 }

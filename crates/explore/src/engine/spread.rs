@@ -267,7 +267,13 @@ impl<'a> Spread<'a> {
         let signature = hasher.finish();
         let tables = names.tables();
         // What goes wrong here is noticed in the first round.
-        let _ = hosts.join(signature, patience);
+        let meeting = Patience {
+            deadline: limits
+                .timeout
+                .and_then(|end| Instant::now().checked_add(end)),
+            ..patience
+        };
+        let _ = hosts.join(signature, meeting);
         Some(Spread {
             hosts,
             patience,

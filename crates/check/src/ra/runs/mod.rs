@@ -501,7 +501,12 @@ impl RaSpace<'_, '_> {
         }
         let joined = read.is_some() || if in_model { goes_on } else { block };
         let new = NewMessage {
-            order: access.order,
+            // Under release/acquire every message tells what its writer knows; that of a nonatomic store is never asked.
+            order: if in_model {
+                access.order
+            } else {
+                Order::AcqRel
+            },
             joined,
             in_block: block,
         };
