@@ -139,11 +139,22 @@ impl Checkpoints {
         state.settle = Some(settle);
     }
 
-    /// Goes on from all parts of what several processes have written, each behind the number of processes. One of them, `own`, says what came out of the walks that are over: that is the same in all.
-    pub fn resume_parts(&self, sources: Vec<Box<dyn Read + Send>>, own: usize) -> Result<()> {
+    /// With which numbers a part begins: that of the processes, and the one that parts have in common which belong together.
+    pub fn beginning_of_part(source: &mut dyn Read) -> Result<(u64, u64)> {
+        Ok((read_number(source)?, read_number(source)?))
+    }
+
+    /// Goes on from all parts of what several processes have written, each behind its [beginning](Self::beginning_of_part). One of them, `own`, says what came out of the
+    /// walks that are over: that is the same in all. Parts that are written from now on have a larger number than `generation`.
+    pub fn resume_parts(
+        &self,
+        sources: Vec<Box<dyn Read + Send>>,
+        own: usize,
+        generation: u64,
+    ) -> Result<()> {
         let mut state = self.lock();
+        state.generation = generation;
         for (number, mut source) in sources.into_iter().enumerate() {
-            state.generation = read_number(&mut source)?;
             let mut finished = Vec::new();
             for _ in 0..read_number(&mut source)? {
                 finished.push(read_part(&mut source)?);

@@ -204,7 +204,7 @@ pub struct HostsArgs {
     ///
     /// Each is started with the same question, and its own `--process`. They share the states of one search; the answer, its run and its numbers are those of one process. The network must be
     /// trusted: what is sent is neither secret nor signed.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "process", conflicts_with_all = ["certificate", "cache", "checkpoint", "resume"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "process", conflicts_with_all = ["certificate", "cache"])]
     pub hosts: Option<PathBuf>,
 
     /// Which line of `--hosts` this process is, from 0 on. Process 0 prints the answer.
@@ -766,7 +766,7 @@ pub struct CheckpointArgs {
     /// Write down every few minutes how far the search has come, to go on with `--resume` if it is stopped or killed.
     ///
     /// For one FILE. Also written where a limit of time or memory, or Ctrl-C, stops the search. There is always a whole checkpoint: it is
-    /// written beside the old one and renamed.
+    /// written beside the old one and renamed. With `--hosts`, process N writes its part, OUT.N, while its states are in memory.
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub checkpoint: Option<PathBuf>,
 

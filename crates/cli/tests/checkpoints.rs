@@ -5,10 +5,10 @@
 #[allow(dead_code)]
 mod common;
 
-use common::{PALISADE, command, counting, run, text, timeless};
+use common::{Moments, PALISADE, command, counting, run, text, timeless};
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// An answer in JSON without time and memory, and without the note that says what it rests on.
 fn told(output: &Output) -> serde_json::Value {
@@ -23,25 +23,6 @@ fn told(output: &Output) -> serde_json::Value {
         }
     }
     value
-}
-
-/// Moments to kill at, different each time.
-struct Moments(u64);
-
-impl Moments {
-    fn new() -> Self {
-        let now = std::time::SystemTime::now();
-        let since = now.duration_since(std::time::UNIX_EPOCH).unwrap();
-        Moments(since.as_nanos() as u64 | 1)
-    }
-
-    /// From a tenth of so long to nine tenths of it.
-    fn within(&mut self, time: Duration) -> Duration {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        time.mul_f64(0.1 + (self.0 % 1000) as f64 * 0.0008)
-    }
 }
 
 /// Kills a question at random moments and goes on, until it has lived through. How often that was from a checkpoint.

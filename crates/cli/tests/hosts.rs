@@ -5,7 +5,7 @@
 #[allow(dead_code)]
 mod common;
 
-use common::{command, counting, text, told};
+use common::{Moments, command, counting, text, told};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Output};
@@ -114,6 +114,125 @@ fn when_one_is_killed_the_others_say_so() {
                 assert!(said.contains("process "), "{said}");
             }
         }
+    }
+}
+
+/// Whether some process has written a part of a checkpoint.
+fn has_parts(directory: &Path) -> bool {
+    let files = std::fs::read_dir(directory).unwrap().flatten();
+    files.into_iter().any(|file| {
+        let name = file.file_name().into_string().unwrap();
+        name.starts_with("kept.") && !name.ends_with(".part")
+    })
+}
+
+/// One process or several are killed at random moments, again and again, and as many as one likes go on.
+#[test]
+fn killed_at_random_moments() {
+    let mut moments = Moments::new();
+    let mut resumed = 0;
+    let never = "never x == 6 && turn == 5 && flag[0] == 3;";
+    for (program, question) in [
+        (counting(7, ""), "check --model sc --criterion safe a.pal"),
+        (
+            counting(7, never),
+            "check --model sc --criterion safe a.pal",
+        ),
+        (
+            counting(5, ""),
+            "check --model tso --criterion robust a.pal --no-static-filter",
+        ),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        std::fs::write(path.join("a.pal"), program).unwrap();
+        let question = format!("{question} --format json --jobs 1");
+        let begin = Instant::now();
+        let alone = start(path, &question).wait_with_output().unwrap();
+        let time = begin.elapsed() * 2 + Duration::from_millis(100);
+        let line = format!("{question} --checkpoint kept --checkpoint-every 1ms");
+        for kills_left in (0..5).rev() {
+            let processes = 1 + moments.below(3) as usize;
+            let mut line = line.clone();
+            if has_parts(path) {
+                line.push_str(" --resume kept");
+                resumed += 1;
+            }
+            let mut children = start_all(path, &line, processes);
+            if kills_left > 0 {
+                std::thread::sleep(moments.within(time));
+                let victim = moments.below(processes as u64) as usize;
+                children[victim].kill().unwrap();
+                // The others may have been before the moment at which they meet, and would wait for long.
+                std::thread::sleep(Duration::from_millis(moments.below(100)));
+                for mut child in children {
+                    child.kill().unwrap();
+                    child.wait().unwrap();
+                }
+                continue;
+            }
+            for (process, child) in children.into_iter().enumerate() {
+                let output = end_of(child);
+                assert_eq!(text(&output.stderr), "", "{line}");
+                assert_eq!(output.status.code(), alone.status.code(), "{line}");
+                if process == 0 {
+                    assert_eq!(told(&output), told(&alone), "{line} by {processes}");
+                }
+            }
+        }
+        // One process that knows of no others can go on as well.
+        if has_parts(path) {
+            let output = start(path, &format!("{question} --resume kept"));
+            let output = output.wait_with_output().unwrap();
+            assert_eq!(told(&output), told(&alone), "alone");
+            let said = text(&output.stdout);
+            assert!(said.contains("rests on the checkpoint"), "{said}");
+        }
+    }
+    println!("gone on from a checkpoint {resumed} times");
+    assert!(resumed >= 3, "{resumed}");
+}
+
+/// Parts that do not belong together are not taken for a checkpoint.
+#[test]
+fn parts_that_cannot_be_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("a.pal"), counting(6, "")).unwrap();
+    let question = "check --model sc --criterion safe a.pal --jobs 1";
+    let line = format!("{question} --checkpoint kept --checkpoint-every 1ms");
+    for child in start_all(path, &line, 2) {
+        assert_eq!(end_of(child).status.code(), Some(0));
+    }
+    assert!(path.join("kept.0").exists() && path.join("kept.1").exists());
+    let resume = |line: &str| {
+        let output = end_of(start(path, &format!("{line} --resume kept")));
+        (
+            output.status.code(),
+            text(&output.stderr) + &text(&output.stdout),
+        )
+    };
+    let other = "check --model sc --criterion drf a.pal";
+    let (status, said) = resume(other);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("another question"), "{said}");
+    for name in ["kept.1", "kept.1.old", "kept.1.part"] {
+        let _ = std::fs::remove_file(path.join(name));
+    }
+    let (status, said) = resume(question);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("is not whole"), "{said}");
+    std::fs::write(path.join("kept.0"), "palisade checkpoint 1\nrubbish").unwrap();
+    let _ = std::fs::remove_file(path.join("kept.0.old"));
+    let (status, said) = resume(question);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("is damaged"), "{said}");
+    // What one process has written is its own.
+    let line = format!("{question} --checkpoint whole --checkpoint-every 1ms");
+    assert_eq!(end_of(start(path, &line)).status.code(), Some(0));
+    for child in start_all(path, &format!("{question} --resume whole"), 2) {
+        let output = end_of(child);
+        assert_eq!(output.status.code(), Some(2));
     }
 }
 

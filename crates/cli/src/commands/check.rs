@@ -70,16 +70,20 @@ pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
     if args.checkpoint.is_wanted() && model == Model::Ra && args.search.no_suspects {
         return output.complain("a search with `--no-suspects` has no checkpoints");
     }
-    let kept = match checkpoint::Wanted::new(&args.checkpoint, &args.input) {
+    let hosts = match args.hosts.hosts(&args.input.files) {
+        Ok(hosts) => hosts.map(Arc::new),
+        Err(complaint) => return output.complain(&complaint),
+    };
+    let place = hosts.as_ref().map(|hosts| checkpoint::Place {
+        process: hosts.process(),
+        processes: hosts.processes(),
+    });
+    let kept = match checkpoint::Wanted::new(&args.checkpoint, &args.input, place) {
         Ok(kept) => kept,
         Err(complaint) => return output.complain(&complaint),
     };
     let cache = match args.cache.cache.as_deref().map(Cache::new).transpose() {
         Ok(cache) => cache,
-        Err(complaint) => return output.complain(&complaint),
-    };
-    let hosts = match args.hosts.hosts(&args.input.files) {
-        Ok(hosts) => hosts.map(Arc::new),
         Err(complaint) => return output.complain(&complaint),
     };
     let (together, silent) = (

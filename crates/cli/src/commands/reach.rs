@@ -32,7 +32,7 @@ pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
             }
         }
     };
-    let kept = match checkpoint::Wanted::new(&args.checkpoint, &args.input) {
+    let kept = match checkpoint::Wanted::new(&args.checkpoint, &args.input, None) {
         Ok(kept) => kept,
         Err(complaint) => return output.complain(&complaint),
     };

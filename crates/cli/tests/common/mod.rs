@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 pub const PALISADE: &str = env!("CARGO_BIN_EXE_palisade");
 
@@ -109,4 +110,33 @@ pub fn told(output: &Output) -> Value {
         answer.remove("notes");
     }
     value
+}
+
+/// Moments to kill at, different each time.
+pub struct Moments(u64);
+
+impl Moments {
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        let now = std::time::SystemTime::now();
+        let since = now.duration_since(std::time::UNIX_EPOCH).unwrap();
+        Moments(since.as_nanos() as u64 | 1)
+    }
+
+    /// Some number below this one.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// From a tenth of so long to nine tenths of it.
+    pub fn within(&mut self, time: Duration) -> Duration {
+        time.mul_f64(0.1 + self.below(1000) as f64 * 0.0008)
+    }
 }

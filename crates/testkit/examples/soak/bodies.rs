@@ -1,6 +1,6 @@
 //! What is tried, again and again, with random programs and texts: by `soak`, and by the targets in fuzz/.
 
-use palisade_certificate::{Claim, Header, Proof, Reader, Sorter, encode, write};
+use palisade_certificate::{Claim, Header, Locations, Proof, Reader, Sorter, encode, write};
 use palisade_check::{
     Answer, CERTIFIED, Control, Criterion, Model, NoCertificate, Options, QUESTIONS, Reductions,
     Verdict, certificate, check,
@@ -9,7 +9,7 @@ use palisade_export::{instrument, instrument_persistence, to_promela};
 use palisade_lang::print::to_pal;
 use palisade_lang::{Language, ParseOptions, Program, Source, same_program};
 use palisade_memory::PatternKind;
-use palisade_testkit::{Shape, oracle, spin};
+use palisade_testkit::{Shape, oracle, parse, spin};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ pub fn trial(name: &str) -> Option<(Shape, Trial)> {
         }
         "forged" => Some((Shape::TSO_REACH, Box::new(forged))),
         "spin" => Some((Shape::SC, Box::new(by_spin))),
-        name => criterion(name),
+        name => live(name).or_else(|| criterion(name)),
     }
 }
 
@@ -90,6 +90,10 @@ pub const ALL: &[&str] = &[
     "c20-observational-loops",
     "c20-drf-loops",
     "c20-safe-loops",
+    "live",
+    "live-tso",
+    "live-ra",
+    "live-c20",
     "reductions",
     "jobs",
     "instrumented",
@@ -182,6 +186,58 @@ fn criterion(name: &str) -> Option<(Shape, Trial)> {
     let trial = move |program: &Program| {
         let expected = oracle::within(states, || expected(program));
         against(program, model, criterion, expected)
+    };
+    Some((shape, Box::new(trial)))
+}
+
+/// `live` against brute force, which under weak models is given loops that ask again in place of instructions that wait.
+fn live(name: &str) -> Option<(Shape, Trial)> {
+    let loops = Shape {
+        accesses: 5,
+        ..Shape::LOOPS
+    };
+    let weak = |base: Shape| Shape {
+        accesses: 6,
+        threads: (2, 3),
+        loops: true,
+        spins: 18,
+        nonatomic: false,
+        pointers: false,
+        properties: false,
+        ..base
+    };
+    type Decide = fn(&Program) -> Option<bool>;
+    let (shape, model, states, expected): (Shape, Model, usize, Decide) = match name {
+        "live" => (loops, Model::Sc, 600, oracle::sc_live),
+        "live-tso" => {
+            let shape = Shape {
+                locked: 15,
+                store_buffering: 70,
+                properties: false,
+                ..loops
+            };
+            (shape, Model::Tso, 700, oracle::tso_live)
+        }
+        "live-ra" => (weak(Shape::RA), Model::Ra, 500, oracle::ra_live),
+        "live-c20" => {
+            let shape = Shape {
+                seqcst_accesses: false,
+                seqcst_fences: false,
+                ..weak(Shape::C20_LOOPS)
+            };
+            (shape, Model::C20, 500, oracle::c20_live)
+        }
+        _ => return None,
+    };
+    let trial = move |program: &Program| {
+        let definition = match model {
+            Model::Ra | Model::C20 => {
+                let polled = parse(&oracle::polled(program.source.text()));
+                polled.and_then(|polled| oracle::within(states, || expected(&polled)))
+            }
+            _ => oracle::within(states, || expected(program)),
+        };
+        against(program, model, Criterion::Live, by(definition))
     };
     Some((shape, Box::new(trial)))
 }
@@ -402,7 +458,7 @@ fn certificates(program: &Program, model: Model) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// States that were found for any question, under headers that claim every way to prove what does not hold: none shows it.
+/// States that were found for any question, under headers that claim every way to prove what does not hold, or another question: none shows it.
 fn forged(program: &Program) -> Result<(), Mistake> {
     let proofs = [
         Proof::States,
@@ -428,15 +484,24 @@ fn forged(program: &Program) -> Result<(), Mistake> {
     if violated.is_empty() {
         return Err(Mistake::NoAnswer);
     }
-    for (model, criterion) in violated {
-        for (proof, states) in proofs
-            .iter()
-            .flat_map(|p| sets.iter().map(move |s| (*p, s)))
-        {
-            let claim = Claim {
-                proof,
+    // What is asked comes from the caller: a header about anything else is of no use, either.
+    let headers = |model: Model, criterion: Criterion| {
+        let own = proofs.iter().map(move |&proof| Claim {
+            proof,
+            ..Claim::new(model, criterion)
+        });
+        let others = CERTIFIED.iter().flat_map(|&(model, criterion)| {
+            [Locations::Declared, Locations::All].map(|locations| Claim {
+                locations,
                 ..Claim::new(model, criterion)
-            };
+            })
+        });
+        own.chain(others)
+    };
+    for (model, criterion) in violated {
+        for (claim, states) in
+            headers(model, criterion).flat_map(|claim| sets.iter().map(move |s| (claim, s)))
+        {
             let file = file_of(program, claim, states);
             let question = palisade_validate::Asked::new(model, criterion);
             let judged = palisade_validate::validate_certificate(program, question, || {

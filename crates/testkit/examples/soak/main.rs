@@ -1,13 +1,15 @@
 //! Tries random programs and texts for as long as you like:
 //! `cargo run --release -p palisade-testkit --example soak -- WHAT SECONDS [FIRST_SEED]`.
 //!
-//! WHAT is a criterion (safe, drf, trf, robust, persistent, reach, ra, ra-safe, ra-observational, c20, c20-observational, c20-drf, c20-safe, rc11, rc11-drf, rc11-safe), which is compared with brute force, every witness being replayed, or one of these
+//! WHAT is a criterion (safe, drf, trf, robust, persistent, reach, ra, ra-safe, ra-observational, c20, c20-observational, c20-drf, c20-safe, rc11, rc11-drf, rc11-safe), which is compared with brute force, every witness being replayed
+//! (`live`, `live-tso`, `live-ra`, `live-c20` for progress), or one of these
 //! with `-methods` (all that can be written in C++ and Rust) or `-loops`: programs with loops, of which brute force sees as much as it can; `reductions` (on against off), `jobs` (one searching thread against
 //! three), `instrumented` (the direct search against a walk over the instrumented program), `certificates`,
 //! `ra-certificates` and `c20-certificates` (what holds has a valid certificate, what does not has none), `forged` (no states under any header show what does not hold), `spin` (the walk against SPIN, where it is installed), `parsers`
-//! (texts with mistakes), `x86` (random code of litmus tests against an interpreter of the processor); or `all`, which shares the time among them. Ends with status 1 and the smallest program that shows a mistake.
+//! (texts with mistakes), `large` (short texts that are large or deep programs, with limits of time and memory), `x86` (random code of litmus tests against an interpreter of the processor); or `all`, which shares the time among them. Ends with status 1 and the smallest program that shows a mistake.
 
 mod bodies;
+mod large;
 
 use bodies::{Mistake, Trial};
 use palisade_testkit::{Shape, Sketch, parse, random_sketch, shrink::shrink, spin, workspace_dir};
@@ -25,7 +27,10 @@ fn main() {
         "all" => {
             let spin = spin::is_installed().then_some("spin");
             let others = bodies::ALL.iter().copied();
-            others.chain(["parsers", "x86"]).chain(spin).collect()
+            others
+                .chain(["parsers", "x86", "large"])
+                .chain(spin)
+                .collect()
         }
         name => vec![name],
     };
@@ -35,11 +40,13 @@ fn main() {
             soak_parsers(budget, first)
         } else if name == "x86" {
             soak_x86(budget, first)
+        } else if name == "large" {
+            large::soak(budget, first)
         } else if let Some((shape, trial)) = bodies::trial(name) {
             soak(name, &shape, &trial, budget, first)
         } else {
             eprintln!(
-                "all, parsers, x86, spin, or one of: {}?",
+                "all, parsers, x86, large, spin, or one of: {}?",
                 bodies::ALL.join(", ")
             );
             std::process::exit(2);
