@@ -39,6 +39,8 @@ enum State {
 #[derive(Debug)]
 #[cfg_attr(feature = "hosts", derive(Clone, serde::Serialize, serde::Deserialize))]
 pub(crate) struct Batch {
+    // Only a network looks at it.
+    #[cfg_attr(not(feature = "hosts"), allow(dead_code))]
     pub(crate) to: usize,
     pub(crate) from: usize,
     /// What it is about: a number of the walk's own.

@@ -42,6 +42,8 @@ fn main() {
             soak_x86(budget, first)
         } else if name == "large" {
             large::soak(budget, first)
+        } else if name == "large-one" {
+            large::one(first)
         } else if let Some((shape, trial)) = bodies::trial(name) {
             soak(name, &shape, &trial, budget, first)
         } else {
