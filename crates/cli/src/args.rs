@@ -490,8 +490,8 @@ pub struct ReportArgs {
     #[arg(short, long, value_name = "OUT.html", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 
-    /// How long each question about a FILE may take, such as `60s`; what is not decided by then is shown as undecided.
-    #[arg(long, value_name = "TIME", value_parser = parse_timeout, default_value = "10s")]
+    /// How long all questions about a FILE may take together, such as `60s`; what is not decided by then is shown as undecided.
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout, default_value = "60s")]
     pub timeout: Duration,
 
     /// How much memory the process may hold, such as `8GiB` or `500M`.

@@ -7,6 +7,7 @@ use palisade_lang::{
     Address, BinaryOp, Expr, Location, LocationId, Never, Op, Order, Point, PointId, Program,
     Register, RegisterExpr, RegisterId, StateAtom, Thread, Transition, UnaryOp,
 };
+use std::collections::HashSet;
 
 /// Where the new locations are: several beside each of the program's, and behind them some that there is one of.
 pub(crate) struct Places {
@@ -22,9 +23,10 @@ impl Places {
             shadows: prefixes.len() as u32,
         };
         let mut locations = program.locations.clone();
-        let taken = |name: &str| program.locations.iter().any(|l| base_name(&l.name) == name);
+        let names = program.locations.iter().map(|l| base_name(&l.name));
+        let taken: HashSet<&str> = names.collect();
         let fresh = |mut name: String| {
-            while taken(&name) {
+            while taken.contains(name.as_str()) {
                 name.push('_');
             }
             name

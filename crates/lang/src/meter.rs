@@ -46,7 +46,7 @@ pub fn exhaust() {
 }
 
 /// Takes so many nodes; `false` where there are not as many left, or reading is to stop. Then that is so from now on.
-pub(crate) fn charge(nodes: u64) -> bool {
+pub fn charge(nodes: u64) -> bool {
     CURRENT.with_borrow_mut(|current| {
         let Some(meter) = current else {
             return true;

@@ -16,12 +16,15 @@ use crate::unit::{
 };
 use palisade_lang::build::ThreadBuilder;
 use palisade_lang::expr::MAX_HEIGHT;
+use palisade_lang::meter;
 use palisade_lang::{
     Address, BinaryOp, Diagnostic, Expr, Op, Order, PlaceId, PlaceKind, PointId, RegisterExpr,
     RegisterId, RmwAction, Span, ThreadId, Value,
 };
 use std::collections::HashMap;
 
+/// About what a point takes with everything that is derived from it, compared with a part of an expression.
+const NODES_OF_A_POINT: u64 = 5;
 /// Deeper chains of calls are not inlined.
 const MOST_CALLS: usize = 150;
 
@@ -218,6 +221,8 @@ impl<'l, 'u> Code<'l, 'u> {
 
     fn point(&mut self, span: Span) -> PointId {
         self.lowering.points += 1;
+        // Where there is no room for it, the next call is not followed.
+        meter::charge(NODES_OF_A_POINT);
         match self.atomic {
             true => self.thread.point_in_block(span),
             false => self.thread.point(span),
@@ -251,7 +256,7 @@ impl<'l, 'u> Code<'l, 'u> {
             self.bound(at, message, span);
             return;
         }
-        if self.lowering.points > MOST_POINTS {
+        if self.lowering.points > MOST_POINTS || meter::is_exhausted() {
             if self.lowering.errors.is_empty() {
                 let message = "the program becomes too large when its calls are inlined";
                 self.lowering.errors.push(Diagnostic::error(span, message));

@@ -16,10 +16,12 @@ use palisade_report::page::{self, Asked, FilePage, Found};
 use palisade_report::{Failure, Status, text};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
     let mut pages = Vec::new();
     for job in input::expand(&args.input.files) {
+        let begin = Instant::now();
         let (path, read) = match job {
             Job::Trouble(path, message) => (path, Err(Failure::Message(message))),
             Job::File(path) => {
@@ -45,7 +47,8 @@ pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
             } = input;
             let look = output.error_look();
             output.remark(&text::warnings(&program.source, &warnings, look));
-            found(program, args, ProgressLine::new(&file))
+            let until = begin + args.timeout;
+            found(program, args, until, ProgressLine::new(&file))
         });
         if let Err(failure) = &result {
             output.complain(&format!("{file}: {}", failure.reason()));
@@ -67,20 +70,33 @@ pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
     }
 }
 
-/// A question may take so many times the limit of time, with its fences and why each is needed.
+/// A question has so many parts that take time: its answer, its fences, and why each is needed.
 const PARTS_OF_A_QUESTION: u32 = 3;
 
-/// Asks everything, each question within its limits. One that does not keep them, and goes on in its thread, is the last one that is asked.
-fn found(program: Program, args: &ReportArgs, line: ProgressLine) -> Result<Found, Failure> {
+/// Asks everything. Each question has its share of the time that is left; one that does not keep within its limits, and goes on in its thread, is the last one that is asked.
+fn found(
+    program: Program,
+    args: &ReportArgs,
+    until: Instant,
+    line: ProgressLine,
+) -> Result<Found, Failure> {
     let (program, line) = (Arc::new(program), Arc::new(line));
-    let limits = Limits {
-        timeout: Some(args.timeout.saturating_mul(PARTS_OF_A_QUESTION)),
-        memory: args.memory,
-    };
     let mut answers = Vec::new();
     let mut given_up = None;
-    for &(model, criterion) in QUESTIONS {
-        let options = options(model, criterion, args);
+    for (asked_before, &(model, criterion)) in QUESTIONS.iter().enumerate() {
+        let left = until.saturating_duration_since(Instant::now());
+        let share = left / (QUESTIONS.len() - asked_before) as u32;
+        if left.is_zero() {
+            given_up.get_or_insert("the time limit is reached");
+        }
+        let limits = Limits {
+            timeout: Some(share),
+            memory: args.memory,
+        };
+        let options = Options {
+            timeout: Some(share / PARTS_OF_A_QUESTION),
+            ..options(model, criterion, args)
+        };
         let (asked, shown) = (Arc::clone(&program), Arc::clone(&line));
         let work = move |stop: &AtomicBool| {
             let show = |progress: &palisade_check::Progress| shown.show(progress);
@@ -153,7 +169,6 @@ fn fences_may_help(model: Model, criterion: Criterion) -> bool {
 fn options(model: Model, criterion: Criterion, args: &ReportArgs) -> Options {
     Options {
         jobs: args.jobs.map_or(0, usize::from),
-        timeout: Some(args.timeout),
         memory: args.memory,
         machine: Some(limits::machine),
         ..Options::new(model, criterion)

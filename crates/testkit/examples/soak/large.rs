@@ -33,7 +33,7 @@ pub fn soak(budget: Duration, first: u64) -> bool {
             && peak.is_some_and(|peak| peak <= MEMORY + MEMORY / 2);
         if !right {
             let (_, text) = text(&mut fastrand::Rng::with_seed(seed));
-            let shown = text.chars().take(300).collect::<String>();
+            let shown = text.chars().take(3000).collect::<String>();
             let errors = String::from_utf8_lossy(&output.stderr);
             println!("large: seed {seed}: {took:?}, {peak:?} bytes: {shown}\n{errors}");
             return false;
