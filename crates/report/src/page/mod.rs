@@ -367,7 +367,11 @@ impl RunView {
             })
         });
         let (data, complete) = player::data(witness, program);
-        let verdict = words::violated(asked.model, asked.criterion);
+        let mut verdict = words::violated(asked.model, asked.criterion);
+        // The contents list what is violated under each model.
+        if asked.criterion == Criterion::Drf {
+            verdict = format!("{verdict} under {}", words::model(asked.model));
+        }
         RunView {
             title: capitalised(&verdict),
             headline,
