@@ -37,6 +37,13 @@ impl Set {
         insert(&mut self.0, number);
     }
 
+    /// Takes a number out.
+    pub fn remove(&mut self, number: usize) {
+        if number / 64 < self.0.len() {
+            remove(&mut self.0, number);
+        }
+    }
+
     /// The numbers in the set.
     pub fn members(&self) -> impl Iterator<Item = usize> + '_ {
         members(&self.0)

@@ -5,7 +5,8 @@
 //!
 //! Only what can still make a difference is kept. A view's entry for a location matters when a thread that accesses the location has it, or is
 //! told it; so what all threads that may still access a location know alike is forgotten: older messages, and by how much an entry of a view is
-//! older than that. Of sc fences, what the newest knew is enough: each learns what those before it knew.
+//! older than that. Of sc fences, what the newest knew is enough: each learns what those before it knew. A message that nobody can read any more, and behind which nothing goes because
+//! a read-modify-write has read it, is forgotten, too: see [`Messages::passed_by`].
 //!
 //! Behind the locations a view has entries for accesses that may race ([`Watched`]): 1 if the last one of its kind happens before, 0 if not, or if there is none.
 
@@ -478,14 +479,15 @@ impl Messages {
     }
 
     /// Forgets what makes no difference. `accesses` says whether a thread may still access a location, `acts` whether it may still do anything,
-    /// `nonatomic` whether a location is. How many of the oldest messages of each location are gone.
+    /// `nonatomic` whether a location is, and `ahead` how a thread may still come to read a location. The places of the messages of each location that are gone, the last one first.
     pub fn forget(
         &mut self,
         acts: impl Fn(usize) -> bool,
         accesses: impl Fn(usize, usize) -> bool,
         nonatomic: impl Fn(usize) -> bool,
+        ahead: impl Fn(usize, usize) -> Reads,
         watched: &Watched,
-    ) -> Vec<usize> {
+    ) -> Vec<Vec<usize>> {
         let mut gone = Vec::with_capacity(self.of.len());
         for thread in (0..self.known.len()).filter(|&thread| !acts(thread)) {
             self.known[thread].fill(0);
@@ -531,11 +533,71 @@ impl Messages {
         self.views_mut().for_each(forget);
         let stored = self.of.iter_mut().flatten().map(|m| &mut m.knows);
         stored.for_each(forget);
+        let mut gone: Vec<Vec<usize>> = gone
+            .into_iter()
+            .map(|first| (0..first).rev().collect())
+            .collect();
+        for (place, gone) in gone.iter_mut().enumerate() {
+            let is_watched = watched.of.get(place).is_some_and(Option::is_some);
+            if is_watched || nonatomic(place) || self.block.is_some() {
+                continue;
+            }
+            let oldest = gone.len();
+            for at in (0..self.of[place].len() - 1).rev() {
+                if self.passed_by(place, at, &ahead) {
+                    self.leave_out(place, at);
+                    gone.push(oldest + at);
+                }
+            }
+            // Those between were found from the last one on, and come before the oldest.
+            gone.rotate_left(oldest);
+        }
         for message in self.of.iter_mut().flatten() {
             without_zeros_at_the_end(&mut message.knows);
         }
         gone
     }
+
+    /// Whether nobody can read a message any more or write behind it. A read-modify-write stands directly behind it, and each thread that may
+    /// still only read the location knows a newer one, or stores to it before that: and there is room for that store only behind the message.
+    ///
+    /// That stays so whatever happens. So it is left out, and who knew it as the newest one may as well know the next one.
+    fn passed_by(&self, place: usize, at: usize, ahead: impl Fn(usize, usize) -> Reads) -> bool {
+        let of_location = &self.of[place];
+        let joined_to = |place: usize| of_location.get(place + 1).is_some_and(|next| next.joined);
+        joined_to(at)
+            && (0..self.known.len()).all(|thread| {
+                let known = self.known[thread][place] as usize;
+                match ahead(thread, place) {
+                    Reads::Never => true,
+                    Reads::BehindStore => (known..at).all(joined_to),
+                    Reads::Perhaps => known > at,
+                }
+            })
+    }
+
+    fn leave_out(&mut self, place: usize, at: usize) {
+        let message = self.of[place].remove(at);
+        self.of[place][at].joined = message.joined;
+        let merge = |knowledge: &mut Knowledge| {
+            let entry = knowledge.get_mut(place);
+            if let Some(entry) = entry.filter(|entry| **entry as usize > at) {
+                *entry -= 1;
+            }
+        };
+        self.views_mut().for_each(merge);
+        let stored = self.of.iter_mut().flatten().map(|m| &mut m.knows);
+        stored.for_each(merge);
+    }
+}
+
+/// How a thread may still come to read a location without writing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    Never,
+    /// It certainly writes it before that.
+    BehindStore,
+    Perhaps,
 }
 
 /// How a message is written.

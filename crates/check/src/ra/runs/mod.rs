@@ -11,29 +11,28 @@
 use std::cmp::Ordering;
 
 use palisade_explore::{Space, Successors};
-use palisade_lang::never::mentions_deadlock;
 use palisade_lang::{LocationId, Op, Order, PointId, Program, ProgramError, Thread, Value};
 use palisade_memory::c20::graph::{load_order, store_order};
 use palisade_threads::{ActionKind, Effect, Footprint, LocalId, View};
 
-use self::messages::{Access, Messages, NewMessage, Pool, Watched, Written};
-use super::check_meaning;
+use self::ahead::Ahead;
+use self::messages::{Access, Messages, NewMessage, Pool, Reads, Watched, Written};
 use super::facts::{Facts, Fences};
-use crate::certificate::{NoCertificate, Take, finished, hand_over, put_state};
 use crate::checkpoint::Kept;
 use crate::live::rounds::Hangs;
 use crate::safe::ERROR;
 use crate::sc::StepLabel;
-use crate::search::search_within;
 use crate::state::Frame;
 use crate::waiting::{is_deadlock, is_deadlock_in_old_block};
-use crate::{Answer, Control, Criterion, Options, Reductions, Verdict};
 
+mod ahead;
 mod fences;
 mod messages;
+mod walk;
 mod witness;
 
 pub(crate) use fences::fences_in_order;
+pub(crate) use walk::{Walked, check, races, states};
 
 /// The kind of a race's finding.
 const RACE: u64 = 1 << 62;
@@ -47,9 +46,6 @@ const TOO_MANY: u64 = 1 << 60;
 /// Of no location more messages than these are kept: each of them may be read, and where threads write in loops there may be no end to them.
 const MOST_MESSAGES: usize = 64;
 
-/// So many states are looked at where there may be no end to them and no time limit was given.
-const MOST_STATES: u64 = 30_000;
-
 /// What sequentially consistent events are taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeqCst {
@@ -59,154 +55,6 @@ pub(crate) enum SeqCst {
     InOrder,
     /// They acquire and release, and nothing more.
     Weaker,
-}
-
-/// Looks at all runs of a program, as far as it gets.
-pub(crate) fn check(
-    program: &Program,
-    options: &Options,
-    seqcst: SeqCst,
-    control: &Control<'_>,
-) -> Walked {
-    let errors = options.criterion != Criterion::Live;
-    follow(program, options, seqcst, control, errors)
-}
-
-/// The same, for data races alone.
-pub(crate) fn races(
-    program: &Program,
-    options: &Options,
-    seqcst: SeqCst,
-    control: &Control<'_>,
-) -> Walked {
-    let mut stated_nothing = program.clone();
-    stated_nothing.nevers.clear();
-    follow(&stated_nothing, options, seqcst, control, false)
-}
-
-/// What a walk came to.
-pub(crate) struct Walked {
-    pub answer: Answer,
-    /// Whether what was found is wrong in a graph that the model has.
-    pub is_real: bool,
-}
-
-fn follow(
-    program: &Program,
-    options: &Options,
-    seqcst: SeqCst,
-    control: &Control<'_>,
-    errors: bool,
-) -> Walked {
-    let reductions = Reductions {
-        symmetry: false,
-        ..options.reductions
-    };
-    let frame = Frame::new(program, &reductions);
-    let space = RaSpace {
-        frame: &frame,
-        rules: Rules::new(program, seqcst),
-        pool: Pool::default(),
-        forgets: true,
-        reduces: reductions.partial_order
-            && seqcst != SeqCst::Updates
-            && options.criterion != Criterion::Live
-            && !mentions_deadlock(program),
-        errors,
-        hangs: Hangs::new(program, options),
-    };
-    let endless = program.threads.iter().any(writes_in_a_loop);
-    let most = most_states(endless, options);
-    let (mut outcome, mut answer) = search_within(&space, options, control, most);
-    let model = options.model.name();
-    let found = outcome.findings.len();
-    outcome.findings.retain(|finding| finding.kind != TOO_MANY);
-    if outcome.findings.len() < found {
-        answer.verdict = Verdict::Unknown(format!(
-            "a thread may still read more than {MOST_MESSAGES} stores to one location"
-        ));
-    }
-    if let Verdict::Unknown(reason) = &mut answer.verdict {
-        let with = if endless {
-            "; threads write in loops, so there may be no end to it"
-        } else {
-            ""
-        };
-        *reason = format!("under {model}, with all that may be read: {reason}{with}");
-    }
-    let mut is_real = true;
-    answer.tell(&outcome, options, |finding| {
-        let (witness, real) = witness::witness(&space, options, finding);
-        is_real &= real;
-        Some(witness)
-    });
-    if answer.verdict == Verdict::Holds {
-        answer.notes.push(format!(
-            "all its runs under {model} were seen, with every value that may be read"
-        ));
-    }
-    Walked { answer, is_real }
-}
-
-fn most_states(endless: bool, options: &Options) -> Option<u64> {
-    let most = (endless && options.timeout.is_none()).then_some(MOST_STATES);
-    most.into_iter().chain(options.most_states).min()
-}
-
-/// Walks without forgetting anything and hands every state to `take`, for a certificate.
-pub(crate) fn states(
-    program: &Program,
-    options: &Options,
-    control: &Control<'_>,
-    take: &mut Take<'_>,
-) -> Result<(), NoCertificate> {
-    check_meaning(program, options).map_err(NoCertificate::Refused)?;
-    let frame = Frame::new(program, &options.reductions);
-    let space = RaSpace {
-        frame: &frame,
-        rules: Rules::new(program, SeqCst::Updates),
-        pool: Pool::default(),
-        forgets: false,
-        reduces: false,
-        errors: true,
-        hangs: None,
-    };
-    let endless = program.threads.iter().any(writes_in_a_loop);
-    let most = most_states(endless, options);
-    let (outcome, answer) = search_within(&space, options, control, most);
-    finished(&outcome, answer)?;
-    let mut view = frame.threads.view();
-    hand_over(&outcome, take, |row, numbers| {
-        put_state(&frame, &mut view, row, None, numbers)?;
-        space.pool.get(row[space.component()]).put(numbers);
-        Some(())
-    })
-}
-
-/// Whether there is a loop with something in it that adds a message.
-fn writes_in_a_loop(thread: &Thread) -> bool {
-    let mut next: Vec<Vec<PointId>> = vec![Vec::new(); thread.points.len()];
-    for transition in &thread.transitions {
-        next[transition.from.index()].push(transition.to);
-    }
-    let comes_back = |from: PointId, to: PointId| {
-        let mut seen = vec![false; next.len()];
-        let mut work = vec![to];
-        while let Some(point) = work.pop() {
-            if point == from {
-                return true;
-            }
-            if !std::mem::replace(&mut seen[point.index()], true) {
-                work.extend(&next[point.index()]);
-            }
-        }
-        false
-    };
-    let mut writes = thread
-        .transitions
-        .iter()
-        .filter(|t| matches!(t.op, Op::Store { .. } | Op::Rmw { .. }));
-    writes.any(|t| comes_back(t.from, t.to))
 }
 
 /// What the model makes of orders.
@@ -278,14 +126,16 @@ struct RaSpace<'f, 'p> {
     frame: &'f Frame<'p>,
     rules: Rules,
     pool: Pool,
-    /// Whether what makes no difference is forgotten.
-    forgets: bool,
+    /// What threads may still read; nothing where what makes no difference is not forgotten.
+    ahead: Option<Ahead>,
     /// Whether steps that commute with all that other threads may do are taken first.
     reduces: bool,
     /// Whether an error of the program is something to be found.
     errors: bool,
     /// Where `live` is asked.
     hangs: Option<Hangs<'p>>,
+    /// Only runs of so many spells: steps of one thread. Then a row has one number more: which spell it is, and whose.
+    spells: Option<u32>,
 }
 
 struct RaWorker<'t> {
@@ -319,6 +169,28 @@ impl RaSpace<'_, '_> {
     /// The component of the messages.
     fn component(&self) -> usize {
         self.frame.width()
+    }
+
+    /// The number of the spell that the next step of a thread belongs to: 0 where they are not counted, nothing if it would be one too many.
+    fn spell(&self, row: &[u32], thread: usize) -> Option<u32> {
+        let Some(most) = self.spells else {
+            return Some(0);
+        };
+        let threads = self.frame.thread_count() as u32;
+        // 0 before the first step; then how many there were before, and the thread, and 1.
+        let now = row[self.component() + 1].checked_sub(1);
+        let (before, is_same) = match now {
+            None => (0, true),
+            Some(now) => (now / threads, now % threads == thread as u32),
+        };
+        let before = before + u32::from(!is_same);
+        (before < most).then_some(before * threads + thread as u32 + 1)
+    }
+
+    fn put_spell(&self, row: &mut [u32], spell: u32) {
+        if self.spells.is_some() {
+            row[self.component() + 1] = spell;
+        }
     }
 
     /// Everything that an action of a thread can come to; nothing where it has to wait.
@@ -642,12 +514,15 @@ impl RaSpace<'_, '_> {
     }
 
     /// Forgets what makes no difference any more for threads that stand as in a row.
-    fn forget(&self, view: &mut View<'_>, row: &[u32], messages: &mut Messages) -> Vec<usize> {
+    fn forget(&self, view: &mut View<'_>, row: &[u32], messages: &mut Messages) -> Vec<Vec<usize>> {
         let frame = self.frame;
         let program = frame.program();
-        if !self.forgets {
-            return vec![0; program.locations.len()];
-        }
+        let Some(ahead) = &self.ahead else {
+            return Vec::new();
+        };
+        let points: Vec<Option<PointId>> = (0..frame.thread_count())
+            .map(|i| view.point(frame.codes[i], LocalId(row[i])))
+            .collect();
         let futures: Vec<Option<u64>> = (0..frame.thread_count())
             .map(|i| {
                 let (code, local) = (frame.codes[i], LocalId(row[i]));
@@ -659,6 +534,10 @@ impl RaSpace<'_, '_> {
             |thread| futures[thread].is_some(),
             |thread, place| futures[thread].is_some_and(|bits| bits >> (place % 64) & 1 == 1),
             |place| program.locations[place].nonatomic,
+            |thread, place| {
+                let of = |point| ahead.of(thread, point, place);
+                points[thread].map_or(Reads::Never, of)
+            },
             &self.rules.watched,
         )
     }
@@ -698,12 +577,14 @@ impl<'f> Space for RaSpace<'f, '_> {
     }
 
     fn width(&self) -> usize {
-        self.frame.width() + 1
+        self.component() + 1 + usize::from(self.spells.is_some())
     }
 
     fn bounds(&self) -> Option<Vec<u32>> {
         let mut bounds = self.frame.bounds();
         bounds.push(self.pool.count());
+        let threads = self.frame.thread_count() as u32;
+        bounds.extend(self.spells.map(|most| most * threads + 1));
         Some(bounds)
     }
 
@@ -720,6 +601,7 @@ impl<'f> Space for RaSpace<'f, '_> {
             let mut messages = Messages::initial(&values, &rules.watched, pending, released);
             self.forget(&mut worker.view, &row, &mut messages);
             row.push(self.pool.number(messages));
+            row.extend(self.spells.map(|_| 0));
             out.push(0, &row);
         }
     }
@@ -729,8 +611,10 @@ impl<'f> Space for RaSpace<'f, '_> {
         let RaWorker { view, row: next } = worker;
         view.begin_state();
         let messages = self.pool.get(row[self.component()]);
-        if self.forgets && messages.longest() > MOST_MESSAGES {
-            out.report(TOO_MANY);
+        if self.ahead.is_some() && messages.longest() > MOST_MESSAGES {
+            if self.spells.is_none() {
+                out.report(TOO_MANY);
+            }
             return;
         }
         let holder = frame.atomic_thread(view, row);
@@ -743,6 +627,9 @@ impl<'f> Space for RaSpace<'f, '_> {
             if only.is_some_and(|only| only != instance) {
                 continue;
             }
+            let Some(spell) = self.spell(row, instance) else {
+                continue;
+            };
             let (code, local) = (frame.codes[instance], LocalId(row[instance]));
             let point = view.point(code, local).map_or(0, |p| p.0);
             let block = view.is_atomic(code, local);
@@ -768,6 +655,7 @@ impl<'f> Space for RaSpace<'f, '_> {
                             next.clear();
                             next.extend_from_slice(row);
                             next[instance] = view.stopped(code).0;
+                            self.put_spell(next, spell);
                             out.push(label(), next);
                         }
                         Turn::Race { .. } => out.report_step(label(), RACE | instruction),
@@ -785,6 +673,7 @@ impl<'f> Space for RaSpace<'f, '_> {
                                 let mut messages = messages.clone();
                                 self.forget(view, next, &mut messages);
                                 next[self.component()] = self.pool.number(messages);
+                                self.put_spell(next, spell);
                                 out.push(label(), next);
                             }
                         }
@@ -819,6 +708,8 @@ impl<'f> Space for RaSpace<'f, '_> {
     fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
         let component = self.component();
         let by_frame = self.frame.compare(a, b);
-        by_frame.then_with(|| self.pool.compare(a[component], b[component]))
+        by_frame
+            .then_with(|| self.pool.compare(a[component], b[component]))
+            .then_with(|| a[component + 1..].cmp(&b[component + 1..]))
     }
 }

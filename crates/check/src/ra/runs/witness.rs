@@ -170,7 +170,9 @@ pub(super) fn witness(
                 after[instance] = next.0;
                 let gone = space.forget(view, &after, &mut messages);
                 for (of_location, gone) in origins.iter_mut().zip(gone) {
-                    of_location.drain(..gone);
+                    for place in gone {
+                        of_location.remove(place);
+                    }
                 }
             }
         }

@@ -1,0 +1,253 @@
+//! How all runs of a program are walked through, and how far.
+
+use palisade_lang::never::mentions_deadlock;
+use palisade_lang::{Op, PointId, Program, Thread};
+use web_time::Instant;
+
+use super::ahead::Ahead;
+use super::messages::Pool;
+use super::{MOST_MESSAGES, RaSpace, Rules, SeqCst, TOO_MANY, witness};
+use crate::certificate::{NoCertificate, Take, finished, hand_over, put_state};
+use crate::live::rounds::Hangs;
+use crate::ra::check_meaning;
+use crate::search::search_within;
+use crate::state::Frame;
+use crate::{Answer, Control, Criterion, Options, Reductions, Verdict};
+
+/// So many states are looked at where there may be no end to them and no time limit was given.
+const MOST_STATES: u64 = 30_000;
+
+/// So many states are looked at before anything else.
+const FIRST_STATES: u64 = 20_000;
+
+/// Where these were not enough, runs of few spells are looked at …
+const MOST_SPELLS: std::ops::RangeInclusive<u32> = 2..=4;
+
+/// … and so many states of them each time.
+const STATES_IN_SPELLS: u64 = 100_000;
+
+/// Looks at all runs of a program, as far as it gets.
+pub(crate) fn check(
+    program: &Program,
+    options: &Options,
+    seqcst: SeqCst,
+    control: &Control<'_>,
+) -> Walked {
+    let errors = options.criterion != Criterion::Live;
+    follow(program, options, seqcst, control, errors)
+}
+
+/// The same, for data races alone.
+pub(crate) fn races(
+    program: &Program,
+    options: &Options,
+    seqcst: SeqCst,
+    control: &Control<'_>,
+) -> Walked {
+    let mut stated_nothing = program.clone();
+    stated_nothing.nevers.clear();
+    follow(&stated_nothing, options, seqcst, control, false)
+}
+
+/// What a walk came to.
+pub(crate) struct Walked {
+    pub answer: Answer,
+    /// Whether what was found is wrong in a graph that the model has.
+    pub is_real: bool,
+    /// There was no end to what may be read: no longer walk comes further.
+    too_many: bool,
+}
+
+/// Walks through all states. Where there are many, those first that runs of few spells come to (steps of one thread, with none of others between them). What is wrong in a
+/// program often needs one thread that does much while another one stands still: such runs are long, but few. Finding nothing in them says nothing.
+fn follow(
+    program: &Program,
+    options: &Options,
+    seqcst: SeqCst,
+    control: &Control<'_>,
+    errors: bool,
+) -> Walked {
+    let start = Instant::now();
+    let endless = program.threads.iter().any(writes_in_a_loop);
+    let most = most_states(endless, options);
+    let walk = |spells: Option<u32>, most: Option<u64>| {
+        let left = Options {
+            timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
+            ..options.clone()
+        };
+        let question = Question {
+            program,
+            options: &left,
+            seqcst,
+            errors,
+            endless,
+            spells,
+        };
+        question.walk(control, most)
+    };
+    // Checkpoints know one walk after the other, not which of them are made; and who wants all that is wrong wants one walk.
+    let is_live = options.criterion == Criterion::Live;
+    if options.all || options.checkpoints.is_some() || is_live {
+        return walk(None, most);
+    }
+    let mut walked = walk(None, most.into_iter().chain([FIRST_STATES]).min());
+    if !matches!(walked.answer.verdict, Verdict::Unknown(_)) {
+        return walked;
+    }
+    let mut stats = walked.answer.stats;
+    for spells in MOST_SPELLS {
+        let mut found = walk(Some(spells), Some(STATES_IN_SPELLS));
+        stats.add(&found.answer.stats);
+        if found.answer.verdict == Verdict::Violated && found.is_real {
+            found.answer.stats = stats;
+            return found;
+        }
+    }
+    if !walked.too_many && most.is_none_or(|most| most > FIRST_STATES) {
+        walked = walk(None, most);
+        stats.add(&walked.answer.stats);
+    }
+    walked.answer.stats = stats;
+    walked
+}
+
+/// What is asked of a walk.
+struct Question<'a> {
+    program: &'a Program,
+    options: &'a Options,
+    seqcst: SeqCst,
+    errors: bool,
+    /// Whether threads write in loops.
+    endless: bool,
+    /// Only runs of so many spells.
+    spells: Option<u32>,
+}
+
+impl Question<'_> {
+    /// Walks, but no further than so many states.
+    fn walk(&self, control: &Control<'_>, most: Option<u64>) -> Walked {
+        let Question {
+            program,
+            options,
+            seqcst,
+            errors,
+            endless,
+            spells,
+        } = *self;
+        let reductions = Reductions {
+            symmetry: false,
+            ..options.reductions
+        };
+        let frame = Frame::new(program, &reductions);
+        let space = RaSpace {
+            frame: &frame,
+            rules: Rules::new(program, seqcst),
+            pool: Pool::default(),
+            ahead: Some(Ahead::new(program)),
+            reduces: reductions.partial_order
+                && seqcst != SeqCst::Updates
+                && options.criterion != Criterion::Live
+                && spells.is_none()
+                && !mentions_deadlock(program),
+            errors,
+            hangs: Hangs::new(program, options),
+            spells,
+        };
+        let (mut outcome, mut answer) = search_within(&space, options, control, most);
+        let model = options.model.name();
+        let found = outcome.findings.len();
+        outcome.findings.retain(|finding| finding.kind != TOO_MANY);
+        let too_many = outcome.findings.len() < found;
+        if too_many {
+            answer.verdict = Verdict::Unknown(format!(
+                "a thread may still read more than {MOST_MESSAGES} stores to one location"
+            ));
+        }
+        if let Verdict::Unknown(reason) = &mut answer.verdict {
+            let with = if endless {
+                "; threads write in loops, so there may be no end to it"
+            } else {
+                ""
+            };
+            *reason = format!("under {model}, with all that may be read: {reason}{with}");
+        }
+        let mut is_real = true;
+        answer.tell(&outcome, options, |finding| {
+            let (witness, real) = witness::witness(&space, options, finding);
+            is_real &= real;
+            Some(witness)
+        });
+        if answer.verdict == Verdict::Holds {
+            answer.notes.push(format!(
+                "all its runs under {model} were seen, with every value that may be read"
+            ));
+        }
+        Walked {
+            answer,
+            is_real,
+            too_many,
+        }
+    }
+}
+
+fn most_states(endless: bool, options: &Options) -> Option<u64> {
+    let most = (endless && options.timeout.is_none()).then_some(MOST_STATES);
+    most.into_iter().chain(options.most_states).min()
+}
+
+/// Walks without forgetting anything and hands every state to `take`, for a certificate.
+pub(crate) fn states(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+    take: &mut Take<'_>,
+) -> Result<(), NoCertificate> {
+    check_meaning(program, options).map_err(NoCertificate::Refused)?;
+    let frame = Frame::new(program, &options.reductions);
+    let space = RaSpace {
+        frame: &frame,
+        rules: Rules::new(program, SeqCst::Updates),
+        pool: Pool::default(),
+        ahead: None,
+        reduces: false,
+        errors: true,
+        hangs: None,
+        spells: None,
+    };
+    let endless = program.threads.iter().any(writes_in_a_loop);
+    let most = most_states(endless, options);
+    let (outcome, answer) = search_within(&space, options, control, most);
+    finished(&outcome, answer)?;
+    let mut view = frame.threads.view();
+    hand_over(&outcome, take, |row, numbers| {
+        put_state(&frame, &mut view, row, None, numbers)?;
+        space.pool.get(row[space.component()]).put(numbers);
+        Some(())
+    })
+}
+
+/// Whether there is a loop with something in it that adds a message.
+fn writes_in_a_loop(thread: &Thread) -> bool {
+    let mut next: Vec<Vec<PointId>> = vec![Vec::new(); thread.points.len()];
+    for transition in &thread.transitions {
+        next[transition.from.index()].push(transition.to);
+    }
+    let comes_back = |from: PointId, to: PointId| {
+        let mut seen = vec![false; next.len()];
+        let mut work = vec![to];
+        while let Some(point) = work.pop() {
+            if point == from {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[point.index()], true) {
+                work.extend(&next[point.index()]);
+            }
+        }
+        false
+    };
+    let mut writes = thread
+        .transitions
+        .iter()
+        .filter(|t| matches!(t.op, Op::Store { .. } | Op::Rmw { .. }));
+    writes.any(|t| comes_back(t.from, t.to))
+}
