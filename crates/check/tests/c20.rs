@@ -323,3 +323,53 @@ fn all_kinds_of_accesses_agree_with_brute_force() {
         "{compared:?}"
     );
 }
+
+/// What is forgotten where threads only write a location, or write it before they read it: chains of read-modify-writes, and stores that nobody reads.
+#[test]
+fn writers_that_lag_behind_agree_with_brute_force() {
+    let mut violated = 0;
+    let wanted = 1_500;
+    for seed in 0..wanted {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut pick = |of: &[&'static str]| of[rng.usize(..of.len())];
+        let mut text = String::from("shared x, y;\n");
+        let mut stated = Vec::new();
+        for thread in 0..3 {
+            text.push_str(&format!("thread t{thread} {{\n"));
+            for at in 0..3 {
+                let at_location = pick(&["x", "x", "y"]);
+                let value = pick(&["1", "2"]);
+                let (load, store) = (pick(&["relaxed", "acquire"]), pick(&["relaxed", "release"]));
+                let rmw = pick(&["relaxed", "relaxed", "acquire", "release", "acqrel"]);
+                let line = match pick(&["xchg", "fadd", "store", "store", "load", "cas"]) {
+                    "xchg" => format!("let r{at} = xchg({at_location}, {value}, {rmw});"),
+                    "fadd" => format!("let r{at} = fadd({at_location}, 1, {rmw});"),
+                    "cas" => format!("let r{at} = cas({at_location}, {value}, 3, {rmw}, {load});"),
+                    "load" => format!("let r{at} = {at_location}.load({load});"),
+                    _ => format!("{at_location}.store({value}, {store});"),
+                };
+                if line.starts_with("let") {
+                    stated.push(format!("t{thread}.r{at} == {}", pick(&["0", "1", "2"])));
+                }
+                text.push_str(&format!("  {line}\n"));
+            }
+            text.push_str("}\n");
+            stated.push(format!("t{thread}@end"));
+        }
+        let memory = format!("x == {}", pick(&["0", "1", "2", "3"]));
+        while stated.len() > 4 {
+            stated.remove(rng.usize(..stated.len()));
+        }
+        text.push_str(&format!("never {memory} && {};\n", stated.join(" && ")));
+        let program = program(&text);
+        let expected = c20_safe(&program);
+        let found = ask(Model::C20, Criterion::Safe)(&program);
+        assert_eq!(found, expected, "{text}");
+        violated += u64::from(found == Some(false));
+    }
+    println!("{violated} of {wanted} violated");
+    assert!(
+        violated * 10 >= wanted && violated * 10 <= wanted * 9,
+        "{violated}"
+    );
+}

@@ -478,12 +478,13 @@ impl Messages {
         }
     }
 
-    /// Forgets what makes no difference. `accesses` says whether a thread may still access a location, `acts` whether it may still do anything,
-    /// `nonatomic` whether a location is, and `ahead` how a thread may still come to read a location. The places of the messages of each location that are gone, the last one first.
+    /// Forgets what makes no difference. `accesses` says whether a thread may still access a location, `reads` whether it may still read it (in a read-modify-write, too), `acts` whether it
+    /// may still do anything, `nonatomic` whether a location is, and `ahead` how a thread may still come to read a location. The places of the messages of each location that are gone, the last one first.
     pub fn forget(
         &mut self,
         acts: impl Fn(usize) -> bool,
         accesses: impl Fn(usize, usize) -> bool,
+        reads: impl Fn(usize, usize) -> bool,
         nonatomic: impl Fn(usize) -> bool,
         ahead: impl Fn(usize, usize) -> Reads,
         watched: &Watched,
@@ -509,7 +510,19 @@ impl Messages {
             let oldest = accessing.map(|thread| self.known[thread][place]).min();
             let newest = self.of[place].len() as u32 - 1;
             // Where no thread comes any more, only the value at the end counts.
-            let first = oldest.unwrap_or(newest);
+            let mut first = oldest.unwrap_or(newest);
+            // What a thread stores where none will ever read is as good as not stored: of all such places the last one stands for all, and what is there does not matter.
+            let reading = (0..self.known.len()).filter(|&thread| reads(thread, place));
+            let in_sight = reading.map(|thread| self.known[thread][place]).min();
+            let in_sight = in_sight.unwrap_or(newest);
+            let is_watched = watched.of.get(place).is_some_and(Option::is_some);
+            let is_plain = is_watched || nonatomic(place) || self.block.is_some();
+            if first < in_sight && !is_plain && !self.of[place][in_sight as usize].joined {
+                first = in_sight - 1;
+                let message = &mut self.of[place][first as usize];
+                message.value = 0;
+                message.knows.clear();
+            }
             self.of[place].drain(..first as usize);
             if let Some(block) = &mut self.block
                 && block.location as usize == place

@@ -523,16 +523,21 @@ impl RaSpace<'_, '_> {
         let points: Vec<Option<PointId>> = (0..frame.thread_count())
             .map(|i| view.point(frame.codes[i], LocalId(row[i])))
             .collect();
-        let futures: Vec<Option<u64>> = (0..frame.thread_count())
+        let futures: Vec<Option<Footprint>> = (0..frame.thread_count())
             .map(|i| {
                 let (code, local) = (frame.codes[i], LocalId(row[i]));
-                let Footprint { reads, writes } = view.future_footprint(code, local);
-                (view.actions(code, local) > 0).then_some(reads | writes)
+                let future = view.future_footprint(code, local);
+                (view.actions(code, local) > 0).then_some(future)
             })
             .collect();
+        let may = |thread: usize, place: usize, what: fn(&Footprint) -> u64| {
+            let future = futures[thread].as_ref();
+            future.is_some_and(|future| what(future) >> (place % 64) & 1 == 1)
+        };
         messages.forget(
             |thread| futures[thread].is_some(),
-            |thread, place| futures[thread].is_some_and(|bits| bits >> (place % 64) & 1 == 1),
+            |thread, place| may(thread, place, |future| future.reads | future.writes),
+            |thread, place| may(thread, place, |future| future.reads),
             |place| program.locations[place].nonatomic,
             |thread, place| {
                 let of = |point| ahead.of(thread, point, place);

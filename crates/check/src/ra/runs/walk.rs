@@ -251,3 +251,54 @@ fn writes_in_a_loop(thread: &Thread) -> bool {
         .filter(|t| matches!(t.op, Op::Store { .. } | Op::Rmw { .. }));
     writes.any(|t| comes_back(t.from, t.to))
 }
+
+#[cfg(test)]
+mod tests {
+    use palisade_memory::Model;
+    use palisade_testkit::{Shape, program, random_sketch};
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    /// Runs of few spells show nothing that is not there, and those of as many as there are steps show all.
+    #[test]
+    fn spells_agree_with_all_runs() {
+        let never = AtomicBool::new(false);
+        let control = Control {
+            cancel: &never,
+            progress: &|_| {},
+        };
+        let shape = Shape {
+            properties: true,
+            ..Shape::RC11
+        };
+        let options = Options::new(Model::C20, Criterion::Safe);
+        let (mut compared, mut violated) = (0, 0);
+        for seed in 0..600 {
+            let program = program(&random_sketch(seed, &shape).to_string());
+            if check_meaning(&program, &options).is_err() {
+                continue;
+            }
+            let walk = |spells: Option<u32>| {
+                let question = Question {
+                    program: &program,
+                    options: &options,
+                    seqcst: SeqCst::Weaker,
+                    errors: true,
+                    endless: false,
+                    spells,
+                };
+                question.walk(&control, None).answer.verdict
+            };
+            let all = walk(None);
+            assert_eq!(walk(Some(30)), all, "{}", program.source.text());
+            if walk(Some(2)) == Verdict::Violated {
+                assert_eq!(all, Verdict::Violated, "{}", program.source.text());
+            }
+            compared += 1;
+            violated += u32::from(all == Verdict::Violated);
+        }
+        println!("{violated} of {compared} violated");
+        assert!(compared >= 300 && violated * 10 >= compared);
+    }
+}
