@@ -54,7 +54,7 @@ fn the_answer_of_one_process() {
         "check --model tso --criterion robust b.pal --format json --jobs 1 --no-static-filter",
     ] {
         let alone = start(path, question).wait_with_output().unwrap();
-        for (processes, more) in [(1, ""), (2, ""), (4, ""), (2, "--memory 64MiB --disk OWN")] {
+        for (processes, more) in [(1, ""), (2, ""), (4, ""), (2, "--memory 24MiB --disk OWN")] {
             let line = format!("{question} {more}");
             let children = start_all(path, &line, processes);
             for (process, child) in children.into_iter().enumerate() {

@@ -201,6 +201,11 @@ impl Budget {
         Ok(())
     }
 
+    /// Counts bytes that are held already.
+    pub(crate) fn count(&self, bytes: usize) {
+        self.taken.fetch_add(bytes as u64, Relaxed);
+    }
+
     /// Gives back what was taken.
     pub(crate) fn give_back(&self, bytes: usize) {
         self.taken.fetch_sub(bytes as u64, Relaxed);

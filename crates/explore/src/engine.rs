@@ -492,6 +492,8 @@ impl<'a, S: Space> Engine<'a, S> {
                 ends[span.shard] = span.range.start;
             }
         } else if self.budget.take(levels.bytes() - held).is_err() {
+            // They are held all the same, and given back one day.
+            self.budget.count(levels.bytes() - held);
             self.stop(Reason::Memory);
         }
     }

@@ -599,7 +599,7 @@ impl<S: Space> Engine<'_, S> {
         // A state takes its bytes and an entry.
         let need = (count * (layout.bytes() + 5)) as u64;
         let wide = begun || need > far.share / 2;
-        if wide || self.budget.taken().saturating_add(need) > far.share {
+        if wide || self.budget.taken() + need > far.share {
             let put = self.put_away(far, levels, ends, false);
             (*levels, *ends) = (Levels::default(), [0; SHARDS]);
             put?;
