@@ -5,6 +5,7 @@
 mod bounds;
 mod certificate;
 pub mod checkpoint;
+mod classes;
 pub mod counted;
 mod drf;
 mod errors;

@@ -2,8 +2,8 @@
 //! running thread (or of each thread's code, for all its copies) and for each location, the same at every point of the code.
 
 use palisade_lang::{
-    Address, Copies, Domain, Expr, LocationId, Op, Program, RegisterExpr, RegisterId, RmwAction,
-    ThreadId, Value,
+    Address, BinaryOp, Copies, Domain, Expr, LocationId, Op, Program, RegisterExpr, RegisterId,
+    RmwAction, ThreadId, Value,
 };
 use palisade_threads::Footprint;
 
@@ -373,6 +373,22 @@ impl Possible {
         }
         (result.len() <= self.most).then_some(result)
     }
+}
+
+/// Whether an expression has a value whatever its registers hold.
+pub(crate) fn cannot_fail(expr: &RegisterExpr) -> bool {
+    match expr {
+        Expr::Const(_) | Expr::Atom(_) => true,
+        Expr::Unary(_, operand) => cannot_fail(operand),
+        Expr::Binary(op, left, right) => !may_fail(*op) && cannot_fail(left) && cannot_fail(right),
+        Expr::Element { .. } => false,
+    }
+}
+
+/// Whether an operation has no value for some operands.
+pub(crate) fn may_fail(op: BinaryOp) -> bool {
+    use BinaryOp::{Divide, Remainder, ShiftLeft, ShiftRight};
+    matches!(op, Divide | Remainder | ShiftLeft | ShiftRight)
 }
 
 /// Adds a value to a set.

@@ -77,7 +77,7 @@ pub enum Route {
 pub struct Reductions {
     /// Run steps that touch no memory together with the step before them.
     pub local_steps: bool,
-    /// Forget registers that will not be read again.
+    /// Forget registers that will not be read again, and (backwards under TSO) which of several values it is that no operation tells apart.
     pub dead_registers: bool,
     /// Treat states that differ by a swap of identical threads as one.
     pub symmetry: bool,

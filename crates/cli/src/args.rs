@@ -730,7 +730,7 @@ pub struct SearchArgs {
     #[arg(long)]
     pub no_local_steps: bool,
 
-    /// Do not forget registers that will not be read again.
+    /// Do not forget registers that will not be read again, nor which of several values it is that no operation tells apart.
     #[arg(long)]
     pub no_dead_registers: bool,
 

@@ -93,6 +93,29 @@ pub struct Compared {
     pub skipped: u64,
 }
 
+/// Compares two ways to decide something on random programs, beginning with a seed, until both have answered for so many. Panics like [`compare`], and where more
+/// than half of the programs have to be left out.
+pub fn compare_many(
+    shape: &Shape,
+    first: u64,
+    programs: u64,
+    expected: impl Fn(&Program) -> Option<bool>,
+    actual: impl Fn(&Program) -> Option<bool>,
+) -> Compared {
+    let mut all = Compared::default();
+    while all.programs < programs {
+        assert!(all.skipped <= programs, "too many are left out: {all:?}");
+        // Those that were left out are made up for.
+        let seed = first + all.programs + all.skipped;
+        let seeds = seed..seed + programs - all.programs;
+        let compared = compare(shape, seeds, &expected, &actual);
+        all.programs += compared.programs;
+        all.violated += compared.violated;
+        all.skipped += compared.skipped;
+    }
+    all
+}
+
 /// Compares two ways to decide something on random programs with the seeds `seeds`. Panics with the smallest program that can be found
 /// on which they differ.
 pub fn compare(

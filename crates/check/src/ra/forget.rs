@@ -18,8 +18,7 @@ use palisade_lang::{
     Value,
 };
 
-use super::observe::{cannot_fail, may_fail};
-use crate::values::{Possible, possible_values_by_code};
+use crate::values::{Possible, cannot_fail, may_fail, possible_values_by_code};
 
 /// The program without what takes more than `most` values, and the names of the locations that forget theirs. None where nothing is forgotten, or an address
 /// or a block would depend on it.

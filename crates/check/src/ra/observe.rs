@@ -22,6 +22,7 @@ use palisade_lang::{
 use palisade_threads::visit_state_atoms;
 
 use super::Origin;
+use crate::values::cannot_fail;
 
 /// What an instruction of the new program is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,22 +102,6 @@ pub fn is_mentioned(program: &Program, instance: &Instance, register: RegisterId
         });
     }
     found
-}
-
-/// Whether an expression has a value whatever its registers hold.
-pub fn cannot_fail(expr: &RegisterExpr) -> bool {
-    match expr {
-        Expr::Const(_) | Expr::Atom(_) => true,
-        Expr::Unary(_, operand) => cannot_fail(operand),
-        Expr::Binary(op, left, right) => !may_fail(*op) && cannot_fail(left) && cannot_fail(right),
-        Expr::Element { .. } => false,
-    }
-}
-
-/// Whether an operation has no value for some operands.
-pub fn may_fail(op: BinaryOp) -> bool {
-    use BinaryOp::{Divide, Remainder, ShiftLeft, ShiftRight};
-    matches!(op, Divide | Remainder | ShiftLeft | ShiftRight)
 }
 
 /// Makes one thread anew.

@@ -14,7 +14,10 @@ pub(crate) mod buffers;
 mod dual;
 mod exact;
 mod lazy;
+mod replay;
 mod walk;
+
+use std::cell::OnceCell;
 
 use web_time::Instant;
 
@@ -141,7 +144,8 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
             None => unknown("a loop stores without ever waiting for the buffer".into()),
         },
         Route::Dual => {
-            let mut dual = Dual::new(context);
+            let by_class = OnceCell::new();
+            let mut dual = Dual::new(context, &by_class);
             rounds(context, |context| {
                 context.count_round();
                 dual.round(context, u64::MAX)
@@ -177,6 +181,7 @@ const PREDECESSORS_A_STATE: u64 = 8;
 fn any(context: &mut Context<'_, '_>) -> Answer {
     let mut lazy = Some(Lazy::new(context));
     let mut exact: Option<Exact<'_>> = None;
+    let by_class = OnceCell::new();
     let mut dual: Option<Dual<'_>> = None;
     let mut backward = true;
     let (mut round, mut states) = (0, FIRST_TURN);
@@ -207,7 +212,7 @@ fn any(context: &mut Context<'_, '_>) -> Answer {
             return Round::Decided(answer);
         }
         if backward {
-            let way = dual.get_or_insert_with(|| Dual::new(context));
+            let way = dual.get_or_insert_with(|| Dual::new(context, &by_class));
             match way.round(context, states.saturating_mul(PREDECESSORS_A_STATE)) {
                 Round::Decided(answer) => return Round::Decided(answer),
                 Round::GaveUp(_) => backward = false,

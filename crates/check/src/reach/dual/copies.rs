@@ -24,6 +24,7 @@ use super::messages::{EMPTY, Message, Messages, NONE, SetId, Sets, WordId, Words
 use super::moved::{Moved, held_behind, readable, without_offered};
 use super::overview::{Detail, Kind};
 use crate::Options;
+use crate::classes::by_class;
 use crate::counted::{MANY, NeverOfCopies, code_reductions, not_upward_closed};
 use crate::state::Frame;
 
@@ -149,6 +150,12 @@ pub(super) fn decide(
     if let Some(why) = not_upward_closed(program) {
         return WithCopies::OnlyInstances(why);
     }
+    // What checks a certificate does not know which values are alike.
+    let merged = match detail == Detail::Needed && options.reductions.dead_registers {
+        true => by_class(program),
+        false => None,
+    };
+    let program = merged.as_ref().unwrap_or(program);
     let instance = instance_of(program);
     let frame = Frame::new(&instance, &code_reductions(options));
     let mut search = Search::new(program, &frame, detail);

@@ -14,7 +14,8 @@
 //! which a goal can be reached are those above finitely many *minimal* ones, and [`backward`] finds these, beginning with the goals.
 //!
 //! What makes it fast enough is to stay among configurations that exist as far as a cheap forward walk can tell ([`overview`]), and not to
-//! keep intermediate configurations: messages that memory still holds are appended, and own messages dropped, as part of the next step.
+//! keep intermediate configurations: messages that memory still holds are appended, and own messages dropped, as part of the next step. And values that
+//! no operation tells apart are one ([`by_class`]); what is found that way is a run of the program itself, with its own values.
 
 mod backward;
 mod copies;
@@ -25,12 +26,15 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+use std::cell::OnceCell;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::exact::witness;
+use super::replay::with_other_values;
 use super::walk::TsoSpace;
 use super::{Context, Round, unknown};
 use crate::certificate::{Take, put_state, violated};
+use crate::classes::by_class;
 use crate::state::Frame;
 use crate::{Answer, Control, NoCertificate, Options, Progress, Stats, Verdict};
 use backward::{Backward, End};
@@ -38,33 +42,48 @@ pub use copies::{WithCopies, load_buffer_copies, with_any_number_of_copies};
 use messages::Message;
 use overview::{Detail, Overview};
 use palisade_lang::Program;
+use palisade_memory::Witness;
 
 /// The search, which goes on where it has stopped.
 pub(crate) struct Dual<'p> {
     frame: Frame<'p>,
     overview: Overview,
     backward: Option<Backward>,
+    /// Values are by class.
+    by_class: bool,
     /// What was counted already.
     counted: (u64, u64),
 }
 
 impl<'p> Dual<'p> {
-    pub fn new(context: &Context<'p, '_>) -> Self {
-        Self::with_detail(context, Detail::Needed)
+    /// Searches the program with values by class, for which there is a place.
+    pub fn new(context: &Context<'p, '_>, place: &'p OnceCell<Option<Program>>) -> Self {
+        let merged = place.get_or_init(|| match context.options.reductions.dead_registers {
+            true => by_class(context.program),
+            false => None,
+        });
+        match merged {
+            None => Self::with_detail(context, context.program, Detail::Needed),
+            Some(program) => Dual {
+                by_class: true,
+                ..Self::with_detail(context, program, Detail::Needed)
+            },
+        }
     }
 
-    fn with_detail(context: &Context<'p, '_>, detail: Detail) -> Self {
-        let frame = Frame::new(context.program, &context.options.reductions);
+    fn with_detail(context: &Context<'_, '_>, program: &'p Program, detail: Detail) -> Self {
+        let frame = Frame::new(program, &context.options.reductions);
         Dual {
             overview: Overview::new(&frame, detail),
             frame,
             backward: None,
+            by_class: false,
             counted: (0, 0),
         }
     }
 
     /// Goes on until it has looked at so many configurations more.
-    pub fn round(&mut self, context: &mut Context<'p, '_>, most: u64) -> Round {
+    pub fn round(&mut self, context: &mut Context<'_, '_>, most: u64) -> Round {
         let end = self.search(context, most);
         let states = self.states();
         let steps = self.overview.steps + self.backward.as_ref().map_or(0, |b| b.transitions);
@@ -164,28 +183,31 @@ impl<'p> Dual<'p> {
     }
 
     /// The chain of configurations as a run under TSO.
-    fn reachable(&mut self, context: &Context<'p, '_>, mut answer: Answer, first: u32) -> Round {
-        let Some(backward) = &mut self.backward else {
-            return Round::Undecided;
-        };
-        let Some((finding, buffers)) = run::run(&self.frame, &self.overview, backward, first)
-        else {
+    fn reachable(&mut self, context: &Context<'_, '_>, mut answer: Answer, first: u32) -> Round {
+        let Some(witness) = self.witness(context.program, first) else {
             debug_assert!(false, "a chain of configurations is a run under TSO");
             return Round::GaveUp(
                 "what was found with load buffers could not be made into a run under TSO".into(),
             );
         };
+        answer.verdict = Verdict::Violated;
+        answer.witnesses.push(witness);
+        Round::Decided(answer)
+    }
+
+    fn witness(&mut self, program: &Program, first: u32) -> Option<Witness> {
+        let backward = self.backward.as_mut()?;
+        let (finding, buffers) = run::run(&self.frame, &self.overview, backward, first)?;
         let space = TsoSpace {
             frame: &self.frame,
             buffers: &buffers,
             moving: None,
             bound_met: Default::default(),
         };
-        answer.verdict = Verdict::Violated;
-        answer
-            .witnesses
-            .push(witness(context.program, &space, &finding));
-        Round::Decided(answer)
+        match self.by_class {
+            true => with_other_values(program, &space, &finding),
+            false => Some(witness(program, &space, &finding)),
+        }
     }
 }
 
@@ -197,8 +219,9 @@ pub(crate) fn load_buffer_states(
     take: &mut Take<'_>,
 ) -> Result<(), NoCertificate> {
     let context = Context::new(program, options, control);
-    // What checks them does not know what a thread will read.
-    put_states(&context, Dual::with_detail(&context, Detail::All), take)
+    // What checks them does not know what a thread will read, nor which values are alike.
+    let dual = Dual::with_detail(&context, program, Detail::All);
+    put_states(&context, dual, take)
 }
 
 fn put_states(

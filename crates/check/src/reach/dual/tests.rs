@@ -27,7 +27,12 @@ const ASKED: palisade_validate::Asked = palisade_validate::Asked {
 /// Whether the program is safe, and by how many minimal configurations.
 fn decide(program: &Program, options: &Options, detail: Detail) -> (Option<bool>, usize) {
     let mut context = Context::new(program, options, &CONTROL);
-    let mut dual = Dual::with_detail(&context, detail);
+    // As it is asked for elsewhere, with values by class.
+    let by_class = OnceCell::new();
+    let mut dual = match detail {
+        Detail::Needed => Dual::new(&context, &by_class),
+        _ => Dual::with_detail(&context, program, detail),
+    };
     let Round::Decided(answer) = dual.round(&mut context, u64::MAX) else {
         return (None, 0);
     };
@@ -76,7 +81,7 @@ fn with_plausible_nevers(shape: &Shape, seeds: std::ops::Range<u64>) -> Vec<Prog
         let text = palisade_testkit::random_sketch(seed, shape).to_string();
         let base = program(&text);
         let context = Context::new(&base, &options, &CONTROL);
-        let mut dual = Dual::with_detail(&context, Detail::Little);
+        let mut dual = Dual::with_detail(&context, &base, Detail::Little);
         let Dual {
             frame, overview, ..
         } = &mut dual;
@@ -202,7 +207,7 @@ fn its_configurations_are_a_certificate() {
     for (number, program) in programs.iter().enumerate() {
         let text = program.source.text();
         let context = Context::new(program, &options, &CONTROL);
-        let dual = Dual::with_detail(&context, [Detail::All, Detail::Little][number % 2]);
+        let dual = Dual::with_detail(&context, program, [Detail::All, Detail::Little][number % 2]);
         let (mut nodes, mut minimal) = (Vec::new(), Vec::new());
         let written = put_states(&context, dual, &mut |numbers| {
             let mut bytes = Vec::new();

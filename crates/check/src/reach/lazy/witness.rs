@@ -1,17 +1,13 @@
 //! From a path of an extended program under SC to the run of the original program under TSO that it stands for.
 
-use std::collections::VecDeque;
-
 use palisade_explore::Finding;
-use palisade_lang::{Op, Program, ProgramError};
-use palisade_memory::tso::State;
-use palisade_memory::{
-    Criterion, Event, EventKind, Machine, Model, Pattern, PatternKind, Step, StepKind, Tso, Witness,
-};
+use palisade_lang::{Op, Program};
+use palisade_memory::{Criterion, Model, Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, LocalId, View};
 
+use super::super::replay::TsoRun;
 use super::extend::Extended;
-use crate::run::{Run, event_at, name_copies, take};
+use crate::run::{Run, name_copies, take};
 use crate::safe::{ERROR, never_in_words};
 use crate::sc::StepLabel;
 use crate::state::Frame;
@@ -38,7 +34,13 @@ pub(crate) fn witness(
         let copy = frame.threads.instances()[instance].copy;
         let local = LocalId(run.row[instance]);
         let way = view.way(frame.codes[instance], copy, None, local)?;
-        original.follow(extended, frame.codes[instance], instance, &way)?;
+        follow(
+            &mut original,
+            extended,
+            frame.codes[instance],
+            instance,
+            &way,
+        )?;
     }
     let mut who: Vec<usize> = (0..count).collect();
     let steps = finding.path.iter().zip(
@@ -59,7 +61,7 @@ pub(crate) fn witness(
         let taken = view.action(code, local, action);
         let known = run.steps.len();
         take(frame, view, before.row, label, &mut who, &mut run);
-        original.follow(extended, code, instance, &[taken.transition])?;
+        follow(&mut original, extended, code, instance, &[taken.transition])?;
         if let (ActionKind::Error(_), None) = (taken.kind, &original.error) {
             // A part of an instruction that comes before the one that runs it.
             let tag = extended.tags[code][taken.transition as usize];
@@ -74,7 +76,7 @@ pub(crate) fn witness(
         let to = LocalId(run.row[instance]);
         let after = Some((local, taken.transition, read));
         let way = view.way(code, 0, after, to)?;
-        original.follow(extended, code, instance, &way)?;
+        follow(&mut original, extended, code, instance, &way)?;
         if original.error.is_some() {
             break;
         }
@@ -116,103 +118,28 @@ pub(crate) fn witness(
     })
 }
 
-/// A run of the original program under TSO, while it is being made: each step is one of the machine's.
-struct TsoRun<'p> {
-    program: &'p Program,
-    machine: Tso<'p>,
-    state: State,
-    names: Vec<String>,
-    /// For each running thread the events that issued its pending stores, the oldest first.
-    pending: Vec<VecDeque<usize>>,
-    events: Vec<Event>,
-    /// Which thread ran into which error with which instruction.
-    error: Option<(usize, u32, ProgramError)>,
-}
-
-impl<'p> TsoRun<'p> {
-    fn new(program: &'p Program) -> Self {
-        let machine = Tso::new(program);
-        let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
-        TsoRun {
-            program,
-            state: machine.initial(),
-            machine,
-            pending: vec![VecDeque::new(); names.len()],
-            names,
-            events: Vec::new(),
-            error: None,
+/// Does what instructions of the extended program stand for. `None` where that is no run under TSO.
+fn follow(
+    run: &mut TsoRun<'_>,
+    extended: &Extended,
+    code: usize,
+    instance: usize,
+    transitions: &[u32],
+) -> Option<()> {
+    for &index in transitions {
+        let transition = &extended.program.threads[code].transitions[index as usize];
+        let tag = extended.tags[code][index as usize];
+        let atomic = extended.program.threads[code].points[transition.from.index()].atomic;
+        let runs = tag.runs.filter(|_| transition.op != Op::Jump);
+        if let Some(original) = runs {
+            run.execute(instance, original)?;
+        }
+        if run.error.is_some() {
+            return Some(());
+        }
+        if matches!(transition.op, Op::Store { .. }) && !atomic {
+            run.flush(instance)?;
         }
     }
-
-    /// Does what instructions of the extended program stand for. `None` where that is no run under TSO.
-    fn follow(
-        &mut self,
-        extended: &Extended,
-        code: usize,
-        instance: usize,
-        transitions: &[u32],
-    ) -> Option<()> {
-        for &index in transitions {
-            let transition = &extended.program.threads[code].transitions[index as usize];
-            let tag = extended.tags[code][index as usize];
-            let atomic = extended.program.threads[code].points[transition.from.index()].atomic;
-            let runs = tag.runs.filter(|_| transition.op != Op::Jump);
-            if let Some(original) = runs {
-                self.execute(instance, original)?;
-            }
-            if self.error.is_some() {
-                return Some(());
-            }
-            if matches!(transition.op, Op::Store { .. }) && !atomic {
-                self.take(instance, |step| step.kind == StepKind::Flush)?;
-            }
-        }
-        Some(())
-    }
-
-    /// One instruction of the original program.
-    fn execute(&mut self, instance: usize, index: u32) -> Option<()> {
-        self.take(instance, |step| {
-            step.kind != StepKind::Flush && step.transition == index as usize
-        })
-    }
-
-    /// The step of a thread that is meant; `None` where it has none.
-    fn take(&mut self, instance: usize, meant: impl Fn(&Step) -> bool) -> Option<()> {
-        let steps = self.machine.steps_of(&self.state, instance);
-        let (step, next) = steps.into_iter().find(|(step, _)| meant(step))?;
-        self.state = next;
-        let kind = match step.kind {
-            StepKind::Local => return Some(()),
-            StepKind::Error(_) | StepKind::AtomicBegin | StepKind::AtomicEnd => EventKind::Local,
-            StepKind::Load => EventKind::Load,
-            StepKind::Store => EventKind::Store,
-            StepKind::Issue => EventKind::Issue,
-            StepKind::Flush => EventKind::Flush,
-            StepKind::Rmw => EventKind::Rmw,
-            StepKind::Fence => EventKind::Fence,
-            // Only the machines of other models have such steps.
-            _ => return None,
-        };
-        let transition = step.transition as u32;
-        let mut event = event_at(
-            self.program,
-            instance,
-            transition,
-            kind,
-            step.location,
-            &self.names,
-        );
-        event.value = step.written.or(step.read);
-        event.read = step.read.filter(|_| kind == EventKind::Rmw);
-        event.atomic = step.atomic;
-        match step.kind {
-            StepKind::Issue => self.pending[instance].push_back(self.events.len()),
-            StepKind::Flush => event.issue = self.pending[instance].pop_front(),
-            StepKind::Error(error) => self.error = Some((instance, transition, error)),
-            _ => {}
-        }
-        self.events.push(event);
-        Some(())
-    }
+    Some(())
 }
