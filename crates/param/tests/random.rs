@@ -264,3 +264,39 @@ fn random_programs_agree_with_given_numbers_of_copies() {
         }
     }
 }
+
+/// `safe` under TSO is decided whether the program is robust or not, and whoever is right for all numbers of copies is right for each.
+#[test]
+fn safety_under_tso_agrees_with_given_numbers_of_copies() {
+    let question = (Model::Tso, Criterion::Safe);
+    let (mut holds, mut violated, mut unknown, mut holds_although_not_robust) = (0, 0, 0, 0);
+    for seed in 0..800 {
+        let text = random_sketch(seed, &Shape::PARAMETERISED).to_string();
+        let program = program(&text);
+        let Some(answer) = ask(&program, question.0, question.1) else {
+            continue;
+        };
+        let instances = Instances::new(&program, question.0, question.1);
+        if let Err(mistake) = mistake(&instances, &answer) {
+            panic!("seed {seed}: {mistake}\n{text}");
+        }
+        match answer.verdict {
+            Verdict::Violated => violated += 1,
+            Verdict::Unknown(why) => {
+                // Only where more copies may make a `never` false.
+                assert!(text.contains("never"), "{why}\n{text}");
+                unknown += 1;
+            }
+            Verdict::Holds => {
+                holds += 1;
+                let robust = ask(&program, Model::Tso, Criterion::Robust);
+                let robust = robust.map(|answer| answer.verdict);
+                holds_although_not_robust += u32::from(robust == Some(Verdict::Violated));
+            }
+        }
+    }
+    println!(
+        "{holds} hold, {holds_although_not_robust} of them are not robust, {violated} violated, {unknown} unknown"
+    );
+    assert!(holds > 100 && violated > 100 && holds_although_not_robust > 20 && unknown < 80);
+}
