@@ -173,9 +173,6 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
 /// About how many states each way may look at in the second round; four times as many in each further one.
 const FIRST_TURN: u64 = 1 << 18;
 
-/// So many predecessors are looked at by the backward search in about the time that a walk takes for a state and its steps.
-const PREDECESSORS_A_STATE: u64 = 8;
-
 /// All ways in turn, each over about as many states as the others. The lazy one has a start: its first round decides what is robust or goes
 /// wrong under SC already, and a delay that does harm is nearly always found in the second, in fewer states than with buffers.
 fn any(context: &mut Context<'_, '_>) -> Answer {
@@ -213,7 +210,7 @@ fn any(context: &mut Context<'_, '_>) -> Answer {
         }
         if backward {
             let way = dual.get_or_insert_with(|| Dual::new(context, &by_class));
-            match way.round(context, states.saturating_mul(PREDECESSORS_A_STATE)) {
+            match way.round(context, states) {
                 Round::Decided(answer) => return Round::Decided(answer),
                 Round::GaveUp(_) => backward = false,
                 Round::Undecided => {}

@@ -44,6 +44,9 @@ use overview::{Detail, Overview};
 use palisade_lang::Program;
 use palisade_memory::Witness;
 
+/// So many predecessors are looked at by the backward search in about the time that a walk takes for a state and its steps.
+const PREDECESSORS_A_STATE: u64 = 8;
+
 /// The search, which goes on where it has stopped.
 pub(crate) struct Dual<'p> {
     frame: Frame<'p>,
@@ -82,7 +85,7 @@ impl<'p> Dual<'p> {
         }
     }
 
-    /// Goes on until it has looked at so many configurations more.
+    /// Goes on for about the time that a walk takes for so many states.
     pub fn round(&mut self, context: &mut Context<'_, '_>, most: u64) -> Round {
         let end = self.search(context, most);
         let states = self.states();
@@ -177,6 +180,7 @@ impl<'p> Dual<'p> {
         }
         let (frame, overview) = (&self.frame, &self.overview);
         let backward = (self.backward).get_or_insert_with(|| Backward::new(frame, overview));
+        let most = most.saturating_mul(PREDECESSORS_A_STATE);
         backward.search(frame, overview, most, &mut |elements, bytes| {
             stop(overview.nodes() as u64 + elements, overview.bytes() + bytes)
         })
