@@ -34,7 +34,7 @@ thread q {
 const shown = (text: string) =>
   text
     .split("\n")
-    .filter((line) => !line.startsWith("// expect"))
+    .filter((line) => !line.startsWith("// expect") && !line.startsWith("// orders"))
     .join("\n")
     .replace("\n//\n\n", "\n\n");
 

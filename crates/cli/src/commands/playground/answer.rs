@@ -182,7 +182,7 @@ pub fn setup() -> Value {
 fn shown(text: &str) -> String {
     let kept: Vec<&str> = text
         .lines()
-        .filter(|line| !line.starts_with("// expect"))
+        .filter(|line| !line.starts_with("// expect") && !line.starts_with("// orders"))
         .collect();
     let text = kept.join("\n").replace("\n//\n\n", "\n\n");
     format!("{text}\n")
