@@ -173,8 +173,7 @@ impl Body<'_, '_> {
                 (true, false) => not_above,
                 _ => not_below,
             };
-            let message = "an atomic number wraps around here";
-            self.bound_unless(fine, message, span);
+            self.bound_unless(fine, palisade_lang::Bound::WRAPS, span);
         }
         let ty = ty.plain();
         let old = Value {

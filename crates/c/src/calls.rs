@@ -11,8 +11,6 @@ use palisade_lower::{self as lower, Action, Atom, Cell, End, LocalId, ValueExpr}
 const WITHOUT_EFFECT: &[&str] = &[
     "printf",
     "fprintf",
-    "sprintf",
-    "snprintf",
     "puts",
     "putchar",
     "fputs",

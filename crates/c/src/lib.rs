@@ -75,7 +75,16 @@ pub fn parse(name: &str, text: &str, options: &Options) -> Result<Parsed, Failur
     let mut beside = Vec::new();
     for path in companions {
         let known = path == Path::new(name) || beside.contains(&path);
-        if !known && !missing.is_empty() && (options.read)(&path).is_ok() {
+        if known || missing.is_empty() {
+            continue;
+        }
+        let Ok(text) = (options.read)(&path) else {
+            continue;
+        };
+        // One that has a beginning of its own is another program.
+        let begins = |ast: &ast::Ast| ast.definitions.iter().any(|d| *d.name == *options.entry);
+        let other = read_files(&path.to_string_lossy(), &text, &[], options);
+        if !(begins(&ast) && other.is_ok_and(|(other, ..)| begins(&other))) {
             beside.push(path);
         }
     }

@@ -54,7 +54,7 @@ pub(crate) fn without_idle_locations(program: &Program) -> Option<(Program, Vec<
     Some((without, names))
 }
 
-fn direct(op: &Op) -> Option<LocationId> {
+pub(crate) fn direct(op: &Op) -> Option<LocationId> {
     match op.address()? {
         Address::Direct(location) => Some(*location),
         _ => None,
@@ -138,13 +138,13 @@ fn registers_that_matter(thread: &Thread, idle: &[bool]) -> Vec<Vec<bool>> {
     }
 }
 
-fn is_partial(op: BinaryOp) -> bool {
+pub(crate) fn is_partial(op: BinaryOp) -> bool {
     use BinaryOp::{Divide, Remainder, ShiftLeft, ShiftRight};
     matches!(op, Divide | Remainder | ShiftLeft | ShiftRight)
 }
 
 /// Whether computing it can be an error. By a constant that is in range it is none.
-fn can_err(value: &RegisterExpr) -> bool {
+pub(crate) fn can_err(value: &RegisterExpr) -> bool {
     match value {
         Expr::Const(_) | Expr::Atom(_) => false,
         Expr::Unary(_, operand) => can_err(operand),

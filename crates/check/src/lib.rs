@@ -14,6 +14,7 @@ mod harm;
 mod idle;
 mod live;
 mod names;
+pub mod open;
 pub mod orders;
 mod persistent;
 mod projection;
@@ -31,6 +32,7 @@ mod verdict;
 mod waiting;
 mod weak;
 
+pub use bounds::{doubt, meeting};
 pub use certificate::{CERTIFIED, NoCertificate, certificate};
 pub use checkpoint::Checkpoints;
 pub use errors::mention_errors;
@@ -148,7 +150,19 @@ pub fn check(
             span: None,
         });
     }
-    let mut answer = decide(program, options, control)?;
+    let shown = weak::safe_without_wrapping(program, options, control)?;
+    let is_bounded = shown.is_none();
+    let (mut answer, as_sc) = match (shown, options.model, options.criterion) {
+        (Some(answer), ..) => (answer, false),
+        (None, Model::Ra | Model::C20 | Model::Rc11, Criterion::Safe) => {
+            weak::safe_and_ways(program, options, control)?
+        }
+        // A robust program has the runs of sequential consistency and no others; an observationally robust one goes the same ways.
+        (None, _, criterion) => {
+            let as_sc = matches!(criterion, Criterion::Robust | Criterion::Observational);
+            (decide(program, options, control)?, as_sc)
+        }
+    };
     if options.disk.is_some() {
         answer
             .notes
@@ -162,7 +176,10 @@ pub fn check(
         orders::mark(program, witness);
     }
     run::name_addresses(program, &mut answer.witnesses);
-    Ok(bounds::respect(program, answer, options, control))
+    Ok(match is_bounded {
+        true => bounds::respect(program, answer, as_sc, options, control),
+        false => answer,
+    })
 }
 
 /// What to say of a question some of whose searches put nothing on disk.

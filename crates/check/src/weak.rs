@@ -11,6 +11,7 @@ use palisade_memory::c20::updates::{with_fences_as_updates, with_updates_as_fenc
 use palisade_memory::ra_accepts::blocks_end;
 
 use crate::idle::without_idle_locations;
+use crate::open::{Shown, counting_locations, safe_whatever_is_read};
 use crate::ra::runs::{SeqCst, Walked};
 use crate::{
     Answer, Control, Criterion, Model, Options, Refusal, Stats, Verdict, graphs, ra,
@@ -23,6 +24,9 @@ const RACE_NOTE: &str =
 
 /// Said where locations were left out because they make no difference.
 const IDLE: &str = "nothing depends on the values of these, which are only accessed relaxed, so that they were left out:";
+
+/// At least so many states are looked at with some values left open, and never many more than were seen of the program itself.
+const MOST_TRIED: u64 = 50_000;
 
 /// A question in parts, which share one limit of time.
 struct Asked<'a> {
@@ -196,6 +200,15 @@ pub(crate) fn safe(
     options: &Options,
     control: &Control<'_>,
 ) -> Result<Answer, Refusal> {
+    Ok(safe_and_ways(program, options, control)?.0)
+}
+
+/// The same, and whether the program was seen to go no ways but those that it goes under SC.
+pub(crate) fn safe_and_ways(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<(Answer, bool), Refusal> {
     // A program that has no meaning under the model has no verdict either.
     ra::check_meaning(program, options)?;
     let asked = asked(options);
@@ -205,19 +218,22 @@ pub(crate) fn safe(
     // Under release/acquire every access has an order that others feel.
     let may = may && matches!(model, Model::C20 | Model::Rc11);
     if may && let Some((without, names)) = without_idle_locations(program) {
-        let answer = safe(&without, &asked.part(model, Criterion::Safe), control)?;
+        let question = asked.part(model, Criterion::Safe);
+        let (answer, as_sc) = safe_and_ways(&without, &question, control)?;
         if answer.verdict == Verdict::Holds {
             let names: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
             let note = format!("{IDLE} {}", names.join(", "));
-            return Ok(Answer {
+            let answer = Answer {
                 notes: answer.notes.into_iter().chain([note]).collect(),
                 ..answer
-            });
+            };
+            return Ok((answer, as_sc));
         }
     }
     let question = asked.part(Model::Sc, Criterion::Safe);
     let sc = under_sc::check(program, &question, control);
     let mut total = sc.stats;
+    let mut as_sc = false;
     let mut answer = if sc.verdict == Verdict::Violated {
         let drf = asked.part(model, Criterion::Drf);
         violated_under_sc(program, sc, &drf, control)?
@@ -232,12 +248,34 @@ pub(crate) fn safe(
                 // What is used of stale values, and only that, can make a difference.
                 let may = !mentions_deadlock(program) && blocks_end(program);
                 let mut observed = None;
+                let mut shown = None;
+                if may && sc == Verdict::Holds && options.checkpoints.is_none() {
+                    let most = Some(4 * total.states.max(MOST_TRIED));
+                    let ask = &mut |program: &Program, model, criterion| {
+                        let question = Options {
+                            most_states: options.most_states.into_iter().chain(most).min(),
+                            ..asked.part(model, criterion)
+                        };
+                        let answer = match model {
+                            Model::Sc => under_sc::check(program, &question, control),
+                            _ => self::robust(program, &question, control)?,
+                        };
+                        total.add(&answer.stats);
+                        Ok(answer)
+                    };
+                    shown = safe_whatever_is_read(program, model, Vec::new(), Some(robust), ask)?;
+                }
+                if let Some(shown) = shown {
+                    total.wall = asked.start.elapsed();
+                    return Ok((shown_safe(shown, total), false));
+                }
                 if may && sc == Verdict::Holds {
                     let question = asked.part(model, Criterion::Observational);
                     let answer = observational(program, &question, control)?;
                     total.add(&answer.stats);
                     observed = Some(answer).filter(|a| a.verdict == Verdict::Holds);
                 }
+                as_sc = observed.is_some();
                 match observed {
                     Some(answer) => safe_as_observed(answer, model),
                     None => everything()?,
@@ -248,7 +286,10 @@ pub(crate) fn safe(
                 ..robust
             },
             (Verdict::Holds, _) => match blocks_end(program) {
-                true => safe_as_under_sc(robust, model),
+                true => {
+                    as_sc = true;
+                    safe_as_under_sc(robust, model)
+                }
                 false => everything()?,
             },
         }
@@ -256,7 +297,52 @@ pub(crate) fn safe(
     total.add(&answer.stats);
     total.wall = asked.start.elapsed();
     answer.stats = total;
-    Ok(answer)
+    Ok((answer, as_sc))
+}
+
+/// Tries to show `safe` with all numbers left open that the program only follows until they wrap around: then there is no such bound either.
+pub(crate) fn safe_without_wrapping(
+    program: &Program,
+    options: &Options,
+    control: &Control<'_>,
+) -> Result<Option<Answer>, Refusal> {
+    let weak = matches!(options.model, Model::Ra | Model::C20 | Model::Rc11);
+    if !weak || options.criterion != Criterion::Safe || options.checkpoints.is_some() {
+        return Ok(None);
+    }
+    let open = counting_locations(program);
+    if open.is_empty() || !options.reductions.static_filter {
+        return Ok(None);
+    }
+    ra::check_meaning(program, options)?;
+    let half = Options {
+        timeout: options.timeout.map(|timeout| timeout / 2),
+        ..options.clone()
+    };
+    let asked = asked(&half);
+    let mut total = Stats::default();
+    let ask = &mut |program: &Program, model, criterion| {
+        let question = asked.part(model, criterion);
+        let answer = match model {
+            Model::Sc => under_sc::check(program, &question, control),
+            _ => robust(program, &question, control)?,
+        };
+        total.add(&answer.stats);
+        Ok(answer)
+    };
+    let shown = safe_whatever_is_read(program, options.model, open, None, ask)?;
+    total.wall = asked.start.elapsed();
+    Ok(shown
+        .filter(|shown| shown.program.bounds.is_empty())
+        .map(|shown| shown_safe(shown, total)))
+}
+
+fn shown_safe(shown: Shown, stats: Stats) -> Answer {
+    Answer {
+        notes: vec![shown.note],
+        stats,
+        ..Answer::dismissed(0, stats.wall)
+    }
 }
 
 /// Looks at all that the model has, as far as one gets.

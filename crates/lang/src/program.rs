@@ -105,6 +105,11 @@ pub struct Bound {
     pub span: Span,
 }
 
+impl Bound {
+    /// The message of a bound where the language goes on with a number that has wrapped around.
+    pub const WRAPS: &str = "an atomic number wraps around here";
+}
+
 /// One location of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {

@@ -149,7 +149,7 @@ pub fn report_on(
     };
     let choose = |program: Option<&Program>| match program {
         Some(program) => wanted.about(program),
-        None => wanted.about_nothing(),
+        None => wanted.about_nothing(name),
     };
     let find = move |program: &Program, asked: Asked, stop: &AtomicBool| {
         let control = Control {

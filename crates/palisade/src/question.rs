@@ -22,12 +22,15 @@ impl Wanted {
         self.asked(|model, criterion| complete(program, model, criterion))
     }
 
-    /// The question where there is no program to ask about: the usual one.
-    pub fn about_nothing(self) -> Asked {
-        self.asked(|model, criterion| {
-            let usual = (Model::Tso, Criterion::Robust);
-            (model.unwrap_or(usual.0), criterion.unwrap_or(usual.1))
-        })
+    /// The question where there is no program to ask about: the usual one for a file with this name.
+    pub fn about_nothing(self, name: &str) -> Asked {
+        let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+        let usual = match extension {
+            Some("c" | "rs") => (Model::C20, Criterion::Safe),
+            Some("tpl") => (Model::Ra, Criterion::Robust),
+            _ => (Model::Tso, Criterion::Robust),
+        };
+        self.asked(|model, criterion| (model.unwrap_or(usual.0), criterion.unwrap_or(usual.1)))
     }
 
     fn asked(

@@ -66,7 +66,7 @@ pub fn shown_report(
     let choose = |program: Option<&Program>| {
         let asked = match program {
             Some(program) => wanted.about(program),
-            None => wanted.about_nothing(),
+            None => wanted.about_nothing(name),
         };
         match asked.question {
             Question::Check(criterion) if shows.fences => Asked {

@@ -33,11 +33,13 @@ use backward::{Backward, End as BackwardEnd};
 pub use certificate::{CERTIFIED, certificate};
 use cover::{Cover, End};
 use palisade_check::counted::{Asked, Count, MANY, System, with_system};
+use palisade_check::open::{safe_whatever_is_read, with_open_locations};
 use palisade_check::{
     Answer, Control, Criterion, Model, Options, Progress, Refusal, Stats, Verdict, WithCopies,
-    with_any_number_of_copies,
+    doubt, meeting, with_any_number_of_copies,
 };
-use palisade_lang::{Copies, Program};
+use palisade_lang::finite::{Unbounded, unbounded};
+use palisade_lang::{Bound, Copies, LocationId, Program};
 use steps::Steps;
 
 /// So many more copies are tried in each round, before all numbers are asked for at once: most violations need one or two.
@@ -67,20 +69,6 @@ pub fn check(
     if !program.is_parameterised() {
         return palisade_check::check(program, options, control);
     }
-    if let Some(unbounded) = palisade_lang::finite::unbounded(program) {
-        return Err(Refusal {
-            message: format!(
-                "{} `{}` may hold any number, and with any number of threads only finite data can be decided: give a domain (`--domain 4`, or `domain 4;` in the program)",
-                if unbounded.shared {
-                    "the shared location"
-                } else {
-                    "the register"
-                },
-                unbounded.name
-            ),
-            span: Some(unbounded.span),
-        });
-    }
     let mut question = Question {
         program,
         options,
@@ -89,15 +77,18 @@ pub fn check(
         stats: Stats::default(),
         notes: Vec::new(),
         copies: 0,
+        bounds: program.bounds.clone(),
     };
-    let verdict = match (options.model, options.criterion) {
-        (Model::Sc, _) => question.decide()?,
-        (_, Criterion::Safe) => question.safe_if_robust()?,
-        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Drf | Criterion::Observational) => {
+    let verdict = match (unbounded(program), options.model, options.criterion) {
+        (Some(unbounded), ..) => question.although(&unbounded)?,
+        (None, Model::Sc, _) => question.decide()?,
+        (None, _, Criterion::Safe) => question.safe_if_robust()?,
+        (None, Model::Ra | Model::C20 | Model::Rc11, Criterion::Drf | Criterion::Observational) => {
             question.follows_from_robust()?
         }
         _ => question.decide()?,
     };
+    let verdict = question.respecting_bounds(verdict)?;
     let (verdict, witnesses) = match verdict {
         Found::Violation(answer) => (Verdict::Violated, answer.witnesses),
         Found::Nothing(verdict) => (verdict, Vec::new()),
@@ -152,6 +143,23 @@ struct Question<'a> {
     notes: Vec<String>,
     /// Up to so many copies the criterion is known to hold.
     copies: u32,
+    /// The bounds of the program that what is shown does not go beyond.
+    bounds: Vec<Bound>,
+}
+
+/// Why nothing is decided where data is not finite.
+fn not_finite(unbounded: &Unbounded) -> Refusal {
+    let what = match unbounded.shared {
+        true => "the shared location",
+        false => "the register",
+    };
+    Refusal {
+        message: format!(
+            "{what} `{}` may hold any number, and with any number of threads only finite data can be decided: give a domain (`--domain 4`, or `domain 4;` in the program)",
+            unbounded.name
+        ),
+        span: Some(unbounded.span),
+    }
 }
 
 impl Question<'_> {
@@ -229,6 +237,96 @@ impl Question<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Where data is not finite, a few copies may show a violation, and what is not finite may make no difference.
+    fn although(&mut self, unbounded: &Unbounded) -> Result<Found, Refusal> {
+        if let Some(found @ Found::Violation(_)) = self.some_more(FIRST_STATES)? {
+            return Ok(found);
+        }
+        match self.safe_whatever_is_read(None)? {
+            Some(found) => Ok(found),
+            None => Err(not_finite(unbounded)),
+        }
+    }
+
+    /// `safe` under a model with release and acquire, with the values of some locations left open. `robust`: what is known about it.
+    fn safe_whatever_is_read(&mut self, robust: Option<Answer>) -> Result<Option<Found>, Refusal> {
+        let (program, model) = (self.program, self.options.model);
+        if self.options.criterion != Criterion::Safe
+            || !matches!(model, Model::Ra | Model::C20 | Model::Rc11)
+        {
+            return Ok(None);
+        }
+        let mut open: Vec<LocationId> = Vec::new();
+        let mut left = program.clone();
+        while let Some(unbounded) = unbounded(&left) {
+            let mut names = program.locations.iter().map(|l| &l.name);
+            let place = names.position(|name| unbounded.shared && *name == unbounded.name);
+            let Some(location) = place.map(|place| LocationId(place as u32)) else {
+                return Ok(None);
+            };
+            if open.contains(&location) {
+                return Ok(None);
+            }
+            open.push(location);
+            let Some(fewer) = with_open_locations(program, &open) else {
+                return Ok(None);
+            };
+            left = fewer;
+        }
+        let mut ask = |program: &Program, model, criterion| {
+            let options = Options {
+                model,
+                criterion,
+                ..self.options()
+            };
+            // What is looked at here is bounded as the program is, and no more is claimed.
+            let without_bounds = Program {
+                bounds: Vec::new(),
+                ..program.clone()
+            };
+            let answer = check(&without_bounds, &options, self.control)?;
+            self.count(&answer.stats);
+            Ok(answer)
+        };
+        let shown = safe_whatever_is_read(program, model, open, robust, &mut ask)?;
+        Ok(shown.map(|shown| {
+            self.bounds = shown.program.bounds;
+            if !self.notes.contains(&shown.note) {
+                self.notes.push(shown.note);
+            }
+            Found::Nothing(Verdict::Holds)
+        }))
+    }
+
+    /// No false assurance: what holds says nothing where a run meets a bound that the text does not have.
+    fn respecting_bounds(&mut self, found: Found) -> Result<Found, Refusal> {
+        if !matches!(found, Found::Nothing(Verdict::Holds)) {
+            return Ok(found);
+        }
+        let model = match self.options.criterion {
+            Criterion::Robust | Criterion::Observational => Model::Sc,
+            _ => self.options.model,
+        };
+        for bound in std::mem::take(&mut self.bounds) {
+            let options = Options {
+                model,
+                criterion: Criterion::Safe,
+                ..self.options()
+            };
+            let met = match check(&meeting(self.program, &bound), &options, self.control) {
+                Ok(answer) => {
+                    self.count(&answer.stats);
+                    answer.verdict
+                }
+                Err(refusal) => Verdict::Unknown(refusal.message),
+            };
+            if let Some(reason) = doubt(self.program, &bound, met) {
+                return Ok(Found::Nothing(Verdict::Unknown(reason)));
+            }
+        }
+        Ok(found)
     }
 
     /// Decides a criterion that can be asked for all numbers at once.
@@ -377,7 +475,14 @@ impl Question<'_> {
         }
         let mut why = "under SC it is not safe".to_owned();
         if under_sc.verdict != Verdict::Violated {
-            why = match (self.ask(model, Criterion::Robust)?.verdict, under_sc.verdict) {
+            let robust = self.ask(model, Criterion::Robust)?;
+            if robust.verdict == Verdict::Violated
+                && under_sc.verdict == Verdict::Holds
+                && let Some(found) = self.safe_whatever_is_read(Some(robust.clone()))?
+            {
+                return Ok(found);
+            }
+            why = match (robust.verdict, under_sc.verdict) {
                 (Verdict::Holds, Verdict::Holds) => {
                     self.notes.push(format!(
                         "the program is robust: under {} it does what it does under SC, and there it is safe",

@@ -9,7 +9,7 @@ use crate::output::{Closed, Output};
 use crate::picture::PictureFile;
 use crate::progress::{FilesLine, ProgressLine};
 use palisade::limits::Limits;
-pub use palisade::{Asked, guarded};
+pub use palisade::{Asked, Wanted, guarded};
 use palisade_check::{Control, Disk, Harm, Options, Reductions, Route};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
@@ -61,6 +61,8 @@ pub type Choosing = dyn Fn(&Program) -> Asked + Send + Sync;
 pub struct Asking<'a> {
     /// What is asked about a FILE that cannot be read, and about every other one if `choose` is not there.
     pub asked: Asked,
+    /// What is asked about a FILE that cannot be read, where that depends on its name.
+    pub named: Option<Wanted>,
     /// What is asked about a program, where it depends on the program.
     pub choose: Option<Box<Choosing>>,
     pub input: &'a InputArgs,
@@ -191,8 +193,13 @@ impl Asking<'_> {
         let file = input::display_name(&path);
         let reading = self.input.reading.clone();
         let read = move || input::read(&job.map_err(Failure::Message)?, &reading);
+        let name = file.clone();
         let choose = |program: Option<&Program>| match (program, &self.choose) {
             (Some(program), Some(choose)) => choose(program),
+            (None, _) => match self.named {
+                Some(wanted) => wanted.about_nothing(&name),
+                None => self.asked,
+            },
             _ => self.asked,
         };
         let (find, shown) = (Arc::clone(&self.answer), file.clone());

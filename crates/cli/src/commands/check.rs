@@ -135,8 +135,8 @@ pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
         Ok(findings)
     };
     let asked = Asking {
-        // About a FILE that is no program the usual question is asked.
-        asked: about.about_nothing(),
+        asked: about.about_nothing(""),
+        named: Some(about),
         choose: Some(Box::new(move |program| about.about(program))),
         input: &args.input,
         format: &args.format,

@@ -111,6 +111,7 @@ pub fn run(args: &'static FenceArgs, output: &mut Output) -> Status {
             model,
             question: Question::Fence(criterion),
         },
+        named: None,
         choose: None,
         input: &args.input,
         format: &args.format,

@@ -161,6 +161,7 @@ pub fn run(args: &'static OrdersArgs, output: &mut Output) -> Status {
             model,
             question: Question::Orders(criterion.unwrap_or(Criterion::Robust)),
         },
+        named: None,
         choose: Some(Box::new(choose)),
         input: &args.input,
         format: &args.format,

@@ -57,6 +57,7 @@ pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
             model,
             question: Question::Reach,
         },
+        named: None,
         choose: None,
         input: &args.input,
         format: &args.format,
