@@ -192,3 +192,28 @@ fn the_order_of_a_pointer_and_a_number_is_refused() {
     assert_eq!(read(&text("&x[0] < &x[1]")), Ok(()));
     assert_eq!(read(&text("&x[0] != 0")), Ok(()));
 }
+
+#[test]
+fn what_sprintf_writes_is_not_guessed() {
+    let text =
+        "#include <stdio.h>\nint main(void) { char b[8]; sprintf(b, \"%d\", 3); return b[0]; }";
+    let refused = read(text).expect_err("it is refused");
+    assert!(refused.contains("`sprintf` has no body here"), "{refused}");
+}
+
+#[test]
+fn a_file_with_a_beginning_of_its_own_is_another_program() {
+    let options = palisade_c::Options {
+        read: |path| match path.file_name().and_then(|name| name.to_str()) {
+            Some("lock.h") => Ok("void abort(void); static int taken;".to_owned()),
+            Some("lock.c") => {
+                Ok("#include \"lock.h\"\nint main(void) { return taken; }".to_owned())
+            }
+            _ => Err("there is no such file".to_owned()),
+        },
+        ..palisade_c::Options::default()
+    };
+    let text = "#include \"lock.h\"\nint main(void) { taken = 1; return 0; }";
+    let parsed = palisade_c::parse("client.c", text, &options);
+    assert!(parsed.is_ok_and(|parsed| parsed.warnings.is_empty()));
+}

@@ -249,7 +249,7 @@ pub(crate) fn safe_and_ways(
                 let may = !mentions_deadlock(program) && blocks_end(program);
                 let mut observed = None;
                 let mut shown = None;
-                if may && sc == Verdict::Holds && options.checkpoints.is_none() {
+                if may && sc == Verdict::Holds && may_try(options) {
                     let most = Some(4 * total.states.max(MOST_TRIED));
                     let ask = &mut |program: &Program, model, criterion| {
                         let question = Options {
@@ -307,11 +307,11 @@ pub(crate) fn safe_without_wrapping(
     control: &Control<'_>,
 ) -> Result<Option<Answer>, Refusal> {
     let weak = matches!(options.model, Model::Ra | Model::C20 | Model::Rc11);
-    if !weak || options.criterion != Criterion::Safe || options.checkpoints.is_some() {
+    if !weak || options.criterion != Criterion::Safe || !may_try(options) {
         return Ok(None);
     }
     let open = counting_locations(program);
-    if open.is_empty() || !options.reductions.static_filter {
+    if open.is_empty() {
         return Ok(None);
     }
     ra::check_meaning(program, options)?;
@@ -335,6 +335,11 @@ pub(crate) fn safe_without_wrapping(
     Ok(shown
         .filter(|shown| shown.program.bounds.is_empty())
         .map(|shown| shown_safe(shown, total)))
+}
+
+/// Whether a proof may be tried and given up. Checkpoints know one walk after the other, not which of them are made, and several processes must make the same ones.
+fn may_try(options: &Options) -> bool {
+    options.reductions.static_filter && options.checkpoints.is_none() && options.hosts.is_none()
 }
 
 fn shown_safe(shown: Shown, stats: Stats) -> Answer {

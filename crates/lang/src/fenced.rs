@@ -134,7 +134,19 @@ pub(crate) struct Edit {
     pub order: (u8, i64),
 }
 
-fn apply(text: &str, edits: &[Edit]) -> String {
+impl Edit {
+    /// The same, counted from further on in the text.
+    pub fn moved_by(&self, start: usize) -> Self {
+        Edit {
+            at: self.at - start,
+            removed: self.removed,
+            text: self.text.clone(),
+            order: self.order,
+        }
+    }
+}
+
+pub(crate) fn apply(text: &str, edits: &[Edit]) -> String {
     let mut result = String::with_capacity(text.len() + 32 * edits.len());
     let mut done = 0;
     for edit in edits {

@@ -42,6 +42,6 @@ pub use program::{
     Program, Register, RegisterExpr, RegisterId, RmwAction, StateAtom, Thread, ThreadId,
     Transition,
 };
-pub use reordered::{in_words as change_in_words, reordered_text};
+pub use reordered::{in_words as change_in_words, reordered_files, reordered_text};
 pub use repair::{Repair, Site};
 pub use source::{Diagnostic, LineColumn, Severity, Source, SourceFile, Span};

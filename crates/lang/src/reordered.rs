@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::equal::same_program;
 use crate::fenced::{
-    Edit, applied, at_block_end, before_statement, skip_blanks, top_level, without_fence,
+    Edit, applied, apply, at_block_end, before_statement, skip_blanks, top_level, without_fence,
     word_length,
 };
 use crate::ordered::{OrderChange, OrderSite, Ordered};
@@ -48,6 +48,32 @@ pub(crate) fn fence_statement(language: Language, order: Order) -> String {
     }
 }
 
+/// The files of the program that these changes change, with their new texts: those that a C program includes count, too, unless they are headers of our own.
+pub fn reordered_files(
+    program: &Program,
+    changes: &[OrderChange],
+) -> Result<Vec<(String, String)>, String> {
+    if program.language != Language::C {
+        let text = reordered_text(program, changes)?;
+        return Ok(vec![(program.source.name().to_owned(), text)]);
+    }
+    let edits = edits(program, changes)?;
+    let mut changed = Vec::new();
+    for file in program.source.files() {
+        let (start, end) = (file.start as usize, file.start as usize + file.text.len());
+        let here = edits.iter().filter(|edit| (start..=end).contains(&edit.at));
+        let here: Vec<Edit> = here.map(|edit| edit.moved_by(start)).collect();
+        if here.is_empty() {
+            continue;
+        }
+        if file.name.starts_with('<') {
+            return Err(format!("{} is a header that is not changed", file.name));
+        }
+        changed.push((file.name.to_owned(), apply(file.text, &here)));
+    }
+    Ok(changed)
+}
+
 /// The program's text with these changes. On failure, says why the language, or this text, has no way to write one.
 pub fn reordered_text(program: &Program, changes: &[OrderChange]) -> Result<String, String> {
     let text = with_changes(program, changes)?;
@@ -71,6 +97,11 @@ pub fn reordered_text(program: &Program, changes: &[OrderChange]) -> Result<Stri
 }
 
 fn with_changes(program: &Program, changes: &[OrderChange]) -> Result<String, String> {
+    applied(program, &edits(program, changes)?)
+}
+
+/// What these changes change in the text of all files.
+fn edits(program: &Program, changes: &[OrderChange]) -> Result<Vec<Edit>, String> {
     let mut edits = Vec::new();
     // A compare-and-swap has two orders, which are written together.
     let mut by_text: BTreeMap<Span, Vec<OrderChange>> = BTreeMap::new();
@@ -108,17 +139,20 @@ fn with_changes(program: &Program, changes: &[OrderChange]) -> Result<String, St
         edits.extend(access(program, span, &changes).ok_or_else(cannot)?);
     }
     edits.sort_by_key(|edit| (edit.at, edit.order));
-    applied(program, &edits)
+    Ok(edits)
 }
 
 impl Program {
     /// Whether the text with this change alone says what the program with it does: every language has its limits. Texts that only a compiler reads (C, Rust)
     /// are not read again here.
     pub fn order_can_be_written(&self, change: &OrderChange) -> bool {
+        if self.language == Language::C {
+            return reordered_files(self, &[*change]).is_ok();
+        }
         let Ok(text) = reordered_text(self, &[*change]) else {
             return false;
         };
-        if matches!(self.language, Language::C | Language::Rust) {
+        if self.language == Language::Rust {
             return true;
         }
         let options = ParseOptions {

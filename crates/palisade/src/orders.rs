@@ -2,7 +2,7 @@
 
 use palisade_check::{Answer, Control, Options, Verdict};
 use palisade_fence::{Choices, Freedom, OrderCosts, OrdersResult, Prices, orders};
-use palisade_lang::{Program, reordered_text};
+use palisade_lang::{Program, reordered_files};
 use palisade_memory::Model;
 use palisade_report::{OrderFindings, Refusal};
 
@@ -19,7 +19,7 @@ pub fn ordered(
     let found = orders(&choices, options, explain, control)?;
     let text = match &found.result {
         OrdersResult::Optimal(best) if !best.changes.is_empty() => {
-            Some(reordered_text(program, &best.changes))
+            Some(reordered_files(program, &best.changes))
         }
         _ => None,
     };

@@ -308,9 +308,18 @@ fn written(report: &FileReport, findings: &OrderFindings, look: Look) -> String 
     };
     match text {
         Ok(_) if findings.written => format!("{} was rewritten with them.\n", report.file),
-        Ok(text) => {
-            let diff = difference(program.source.text(), text, look);
-            format!("\n{diff}\n\n")
+        Ok(files) => {
+            let mut out = String::new();
+            for (name, text) in files {
+                let Some(old) = program.source.file_named(name) else {
+                    continue;
+                };
+                if *name != program.source.name() {
+                    out.push_str(&format!("\n{}:", harmless(name)));
+                }
+                out.push_str(&format!("\n{}\n\n", difference(old.text, text, look)));
+            }
+            out
         }
         Err(reason) => text::indented(&format!("Note: {reason}"), 0, Tone::Plain, look),
     }

@@ -93,8 +93,8 @@ pub struct OrderFindings {
     pub restricted: bool,
     /// What the costs are called.
     pub cost: String,
-    /// The program's text with them; why it cannot be written where it cannot. `None` where nothing is to be changed.
-    pub text: Option<Result<String, String>>,
+    /// The files that change, with their new texts; why they cannot be written where they cannot. `None` where nothing is to be changed.
+    pub text: Option<Result<Vec<(String, String)>, String>>,
     /// Whether the text was written back.
     pub written: bool,
 }

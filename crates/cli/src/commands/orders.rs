@@ -147,8 +147,12 @@ pub fn run(args: &'static OrdersArgs, output: &mut Output) -> Status {
         let found = ordered(program, &freedom, named, args.explain, &options, control);
         let mut findings = found.map_err(Failure::Refused)?;
         if let (true, Some(text)) = (args.write, &findings.text) {
-            let written = match text {
-                Ok(text) => write_back(program, text, &args.input.reading, &options, control),
+            let written = match text.as_deref() {
+                Ok([(name, text)]) if name == program.source.name() => {
+                    write_back(program, text, &args.input.reading, &options, control)
+                }
+                // Others are included by more programs than this one.
+                Ok(_) => Err("an order in an included file has to change, which `--write` does not do: without it the change is shown".to_owned()),
                 Err(reason) => Err(reason.clone()),
             };
             written.map_err(Failure::Message)?;
