@@ -204,7 +204,9 @@ impl Checkpoints {
         }
         let mut sources = std::mem::take(&mut state.under_way);
         let (in_parts, writes_parts) = (state.in_parts, state.settle.is_some());
-        if number != state.finished.len() {
+        // A limit has ended a walk before this one: what is kept is about that one, and says nothing about later ones.
+        let is_next = number == state.finished.len();
+        if !is_next {
             sources.clear();
         }
         drop(state);
@@ -236,7 +238,7 @@ impl Checkpoints {
             space,
         };
         // What each of several processes does by itself is not kept while it is under way: they would not be at the same place.
-        let keeper: Option<&mut dyn Keeper> = match writes_parts && !together {
+        let keeper: Option<&mut dyn Keeper> = match writes_parts && !together || !is_next {
             true => None,
             false => Some(&mut keeper),
         };

@@ -337,9 +337,9 @@ pub(crate) fn safe_without_wrapping(
         .map(|shown| shown_safe(shown, total)))
 }
 
-/// Whether a proof may be tried and given up. Checkpoints know one walk after the other, not which of them are made, and several processes must make the same ones.
+/// Whether a proof may be tried and given up. Which walks are made follows from what came out of those before, also for several processes and after a break.
 fn may_try(options: &Options) -> bool {
-    options.reductions.static_filter && options.checkpoints.is_none() && options.hosts.is_none()
+    options.reductions.static_filter
 }
 
 fn shown_safe(shown: Shown, stats: Stats) -> Answer {

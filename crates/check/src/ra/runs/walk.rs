@@ -85,9 +85,9 @@ fn follow(
         };
         question.walk(control, most)
     };
-    // Checkpoints know one walk after the other, not which of them are made; and who wants all that is wrong wants one walk.
+    // Where all that is wrong is wanted, one walk finds it.
     let is_live = options.criterion == Criterion::Live;
-    if options.all || options.checkpoints.is_some() || is_live {
+    if options.all || is_live {
         return walk(None, most);
     }
     let mut walked = walk(None, most.into_iter().chain([FIRST_STATES]).min());
