@@ -7,13 +7,35 @@ fn main() {
     for path in std::env::args().skip(1) {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let source = Source::new(path.clone(), text);
-        let options = palisade_rust::Options::default();
+        let mut options = palisade_rust::Options::default();
+        if let Ok(edition) = std::env::var("EDITION") {
+            options.compiler.edition = edition;
+        }
         match palisade_rust::executions(path.as_ref(), &source, &options, |name, execution| {
             for automaton in &execution.automata {
                 println!(
                     "{name}: thread {}: {} points",
                     automaton.thread, automaton.points
                 );
+                if std::env::var_os("LINES").is_some() {
+                    let mut by_line = std::collections::BTreeMap::new();
+                    for edge in &automaton.edges {
+                        let place = edge
+                            .spans
+                            .iter()
+                            .map(|s| {
+                                format!("{}:{}", s.file.rsplit('/').next().unwrap_or(""), s.start.0)
+                            })
+                            .collect::<Vec<_>>()
+                            .join(" < ");
+                        *by_line.entry(place).or_insert(0) += 1;
+                    }
+                    let mut lines: Vec<_> = by_line.into_iter().collect();
+                    lines.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+                    for (place, count) in lines.iter().take(30) {
+                        println!("  {count} edges at {place}");
+                    }
+                }
                 for edge in &automaton.edges {
                     if std::env::var_os("EDGES").is_some() {
                         println!("  {} -> {}: {:?}", edge.from, edge.to, edge.instruction);

@@ -373,6 +373,7 @@ pub mod mem {
     pub fn forget<T>(value: T) { let _kept = ManuallyDrop::new(value); }
     pub unsafe fn transmute<T, U>(value: T) -> U { palisade::transmute(value) }
     pub unsafe fn zeroed<T>() -> T { palisade::zeroed() }
+    pub unsafe fn uninitialized<T>() -> T { palisade::uninit() }
     pub fn needs_drop<T: ?Sized>() -> bool { palisade::needs_drop::<T>() }
     pub fn size_of<T>() -> usize { palisade::size_of::<T>() }
     pub fn align_of<T>() -> usize { palisade::align_of::<T>() }

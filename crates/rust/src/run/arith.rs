@@ -275,6 +275,9 @@ pub fn convert(value: &Val, to: IntTy) -> Option<Val> {
     }
 }
 
+/// The low bits of an address that may hold something else.
+pub const MAX_TAG: u8 = 7;
+
 /// Operations on the low bits of a pointer, and comparisons of pointers.
 pub fn with_pointer(
     name: &str,
@@ -299,12 +302,16 @@ pub fn with_pointer(
             let other = Expr::Const(code(p));
             Some(simplify(&binary(op, (**term).clone(), other), IntTy::BOOL))
         }
-        ("BitOr" | "Add" | "BitXor", Val::Ptr(p), Val::Int(bits @ 0..=7, _)) => {
+        ("BitOr" | "Add" | "BitXor", Val::Ptr(p), Val::Int(bits @ 0..=7, _))
+        | ("BitOr" | "Add" | "BitXor", Val::Int(bits @ 0..=7, _), Val::Ptr(p)) => {
             let tag = match name {
                 "BitOr" => p.tag | *bits as u8,
                 "BitXor" => p.tag ^ *bits as u8,
                 _ => p.tag + *bits as u8,
             };
+            if tag > MAX_TAG {
+                return None;
+            }
             Some(Val::Ptr(Rc::new(Pointer {
                 tag,
                 ..(**p).clone()
@@ -322,7 +329,8 @@ pub fn with_pointer(
             i128::from(p.tag) - i128::from(q.tag),
             IntTy::ISIZE,
         )),
-        ("BitAnd", Val::Ptr(p), Val::Int(bits, ty)) => {
+        ("BitAnd", Val::Ptr(p), Val::Int(bits, ty))
+        | ("BitAnd", Val::Int(bits, ty), Val::Ptr(p)) => {
             if (0..=7).contains(bits) {
                 return Some(Val::Int(i128::from(p.tag) & bits, *ty));
             }

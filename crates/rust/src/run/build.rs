@@ -276,7 +276,11 @@ impl Machine<'_> {
 }
 
 struct Builder {
-    points: FxHashMap<State, usize>,
+    /// By the state with its registers in the order in which it names them: which register holds a number makes no difference. Beside the point, the
+    /// registers that its own state names, in that order.
+    points: FxHashMap<State, (usize, Vec<RegisterId>)>,
+    /// Where registers are moved on the way to a point: from these to those.
+    moves: FxHashMap<(usize, Vec<Move>), usize>,
     /// In the order in which they were found: where there are too many points, those near the beginning are there.
     todo: VecDeque<(usize, State, Need)>,
     automaton: Automaton,
@@ -291,7 +295,12 @@ impl Builder {
     }
 
     /// The point of a state, where execution goes on until the next instruction.
-    fn arrive(&mut self, machine: &mut Machine<'_>, mut state: State) -> Result<usize, Need> {
+    fn arrive(
+        &mut self,
+        machine: &mut Machine<'_>,
+        mut state: State,
+        spans: &Rc<Vec<SourceSpan>>,
+    ) -> Result<usize, Need> {
         let need = machine.advance(&mut state);
         match &need {
             Need::Restart => return Err(need),
@@ -310,11 +319,17 @@ impl Builder {
             }
             _ => {}
         }
-        if let Some(&point) = self.points.get(&state) {
-            return Ok(point);
+        state.collect();
+        let registers = state.registers();
+        let named_anew = state.with_registers_in_order(&registers);
+        let found = self.points.get(named_anew.as_ref().unwrap_or(&state));
+        if let Some((point, theirs)) = found {
+            let (point, theirs) = (*point, theirs.clone());
+            return Ok(self.moved(point, &registers, &theirs, spans));
         }
         let point = self.fresh();
-        self.points.insert(state.clone(), point);
+        let key = named_anew.unwrap_or_else(|| state.clone());
+        self.points.insert(key, (point, registers));
         let ends = matches!(
             need,
             Need::Finished | Need::Fail(_) | Need::Refuse(_) | Need::Bound(_) | Need::Skip
@@ -327,6 +342,72 @@ impl Builder {
         self.todo.push_back((point, state, need));
         Ok(point)
     }
+}
+
+/// A register's number goes into another one.
+type Move = (RegisterId, RegisterId);
+
+impl Builder {
+    /// A point from which `point` is reached with the numbers of the registers `from` in the registers `to`.
+    fn moved(
+        &mut self,
+        point: usize,
+        from: &[RegisterId],
+        to: &[RegisterId],
+        spans: &Rc<Vec<SourceSpan>>,
+    ) -> usize {
+        let moves = from.iter().copied().zip(to.iter().copied());
+        let moves: Vec<Move> = moves.filter(|(from, to)| from != to).collect();
+        if moves.is_empty() {
+            return point;
+        }
+        if let Some(&first) = self.moves.get(&(point, moves.clone())) {
+            return first;
+        }
+        let highest = from.iter().chain(to).map(|register| register.0).max();
+        let spare = RegisterId(highest.unwrap_or(0) + 1);
+        let steps = one_after_the_other(moves.clone(), spare);
+        let first = self.fresh();
+        let mut at = first;
+        for (number, (from, to)) in steps.iter().enumerate() {
+            let next = match number + 1 == steps.len() {
+                true => point,
+                false => self.fresh(),
+            };
+            self.automaton.edges.push(Edge {
+                from: at,
+                to: next,
+                instruction: Instruction::Assign(*to, Expr::Atom(*from)),
+                spans: spans.clone(),
+            });
+            at = next;
+        }
+        self.moves.insert((point, moves), first);
+        first
+    }
+}
+
+/// Moves that are meant to happen at once, as a sequence: none overwrites what a later one reads. No register occurs twice among the targets, and no
+/// number that is still needed is in `spare`.
+fn one_after_the_other(mut moves: Vec<Move>, spare: RegisterId) -> Vec<Move> {
+    let mut steps = Vec::new();
+    while !moves.is_empty() {
+        let free = |(_, to): &Move| !moves.iter().any(|(from, _)| from == to);
+        match moves.iter().position(free) {
+            Some(at) => steps.push(moves.remove(at)),
+            // Only circles are left: one of their numbers waits elsewhere.
+            None => {
+                let kept = moves[0].0;
+                steps.push((kept, spare));
+                for (from, _) in &mut moves {
+                    if *from == kept {
+                        *from = spare;
+                    }
+                }
+            }
+        }
+    }
+    steps
 }
 
 fn cell_type(kind: Kind) -> IntTy {
@@ -351,6 +432,7 @@ fn build(
     }
     let mut builder = Builder {
         points: FxHashMap::default(),
+        moves: FxHashMap::default(),
         todo: VecDeque::new(),
         automaton: Automaton {
             thread,
@@ -372,7 +454,7 @@ fn build(
     };
     let begin = builder.fresh();
     let spans = Rc::new(Vec::new());
-    let to = match builder.arrive(machine, first) {
+    let to = match builder.arrive(machine, first, &spans) {
         Ok(point) => point,
         Err(_) => return Ok(None),
     };
@@ -430,7 +512,7 @@ fn expand(
     spans: &Rc<Vec<SourceSpan>>,
 ) -> Result<(), Need> {
     let go = |builder: &mut Builder, machine: &mut Machine<'_>, instruction, state: State| {
-        let to = builder.arrive(machine, state)?;
+        let to = builder.arrive(machine, state, spans)?;
         builder.automaton.edges.push(Edge {
             from: point,
             to,
@@ -601,5 +683,36 @@ fn blocked(builder: &mut Builder, point: usize, spans: &Rc<Vec<SourceSpan>>) {
 impl Machine<'_> {
     fn is_joined(&mut self) -> bool {
         self.know.is_known(&ObjectKey::Thread(self.thread, 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every way to move up to four registers gives each target what its source held before.
+    #[test]
+    fn moves_happen_as_if_at_once() {
+        let sources = |code: usize| (0..4).map(move |at| (code >> (2 * at)) & 3);
+        for code in 0..256 {
+            for kept in 0..16 {
+                let moves = sources(code)
+                    .enumerate()
+                    .filter(|(to, _)| kept >> to & 1 == 1);
+                let moves: Vec<Move> = moves
+                    .map(|(to, from)| (RegisterId(from as u32), RegisterId(to as u32)))
+                    .filter(|(from, to)| from != to)
+                    .collect();
+                let mut registers: Vec<i64> = (0..8).collect();
+                for (from, to) in one_after_the_other(moves.clone(), RegisterId(4)) {
+                    registers[to.0 as usize] = registers[from.0 as usize];
+                }
+                for (to, number) in registers.iter().enumerate().take(4) {
+                    let source = moves.iter().find(|(_, target)| target.0 == to as u32);
+                    let expected = source.map_or(to as i64, |(from, _)| i64::from(from.0));
+                    assert_eq!(*number, expected, "{moves:?}");
+                }
+            }
+        }
     }
 }

@@ -298,6 +298,19 @@ impl Machine<'_> {
         if let ("Eq" | "Ne", Val::Ptr(_), Val::Ptr(_)) = (name, left, right) {
             self.know.compare();
         }
+        // Bits that only a run knows are put into the low bits of an address: each choice of them is another pointer.
+        if matches!(name, "BitOr" | "BitXor" | "Add")
+            && let (Val::Ptr(_), bits @ Val::Sym(..)) | (bits @ Val::Sym(..), Val::Ptr(_)) =
+                (left, right)
+        {
+            let low: Vec<i64> = (0..=i64::from(arith::MAX_TAG)).collect();
+            let limit = "a number is joined with an address that is more than its low three bits";
+            let bits = self.one_of_or(state, bits, &low, limit)?;
+            return match left {
+                Val::Ptr(_) => self.binary(state, name, left, &bits),
+                _ => self.binary(state, name, &bits, right),
+            };
+        }
         let mut codes = Vec::new();
         let found = arith::with_pointer(name, left, right, &mut |pointer| {
             codes.push(pointer.clone());

@@ -119,6 +119,106 @@ impl State {
         RegisterId(free.map_or(used.len() as u32, |(at, _)| at as u32))
     }
 
+    /// The registers that the state names, in the order in which it does.
+    pub fn registers(&self) -> Vec<RegisterId> {
+        let mut named: Vec<RegisterId> = Vec::new();
+        let mut name = |register: RegisterId| {
+            if !named.contains(&register) {
+                named.push(register);
+            }
+        };
+        self.for_each_value(&mut |value| {
+            if let Val::Sym(expr, _) = value {
+                expr.for_each_atom(&mut |register| name(*register));
+            }
+        });
+        for (register, _) in &self.found {
+            name(*register);
+        }
+        named
+    }
+
+    /// The same with the registers, given in the order in which they are named, numbered by that order; `None` where they are already.
+    pub fn with_registers_in_order(&self, registers: &[RegisterId]) -> Option<State> {
+        if registers.iter().enumerate().all(|(at, r)| r.0 == at as u32) {
+            return None;
+        }
+        let new = |register: &RegisterId| {
+            let at = registers.iter().position(|r| r == register).unwrap_or(0);
+            RegisterId(at as u32)
+        };
+        let mut state = self.clone();
+        state.map_symbols(&|expr: &Expr<RegisterId>, ty: IntTy| {
+            let expr = expr.map_atoms(&mut |r| Expr::Atom(new(r)));
+            Some(Val::Sym(Rc::new(expr), ty))
+        });
+        for value in &mut state.replay {
+            let renamed = value.map_symbols(&|expr: &Expr<RegisterId>, ty: IntTy| {
+                let expr = expr.map_atoms(&mut |r| Expr::Atom(new(r)));
+                Some(Val::Sym(Rc::new(expr), ty))
+            });
+            if let Some(renamed) = renamed {
+                *value = renamed;
+            }
+        }
+        for (register, _) in &mut state.found {
+            *register = new(register);
+        }
+        Some(state)
+    }
+
+    /// Leaves out memory of the thread's own that nothing points to any more, so that states that differ only there are one. A pointer to such memory is
+    /// nowhere but in the state: where it gets into shared memory, or to another thread, the memory is shared.
+    pub fn collect(&mut self) {
+        if self.heap.is_empty() {
+            return;
+        }
+        let mut reached: Vec<u32> = Vec::new();
+        let mut reach = |object: u32| {
+            if self.heap.contains_key(&object) && !reached.contains(&object) {
+                reached.push(object);
+            }
+        };
+        let by = |value: &Val, reach: &mut dyn FnMut(u32)| {
+            value.for_each(&mut |value| {
+                if let Val::Ptr(pointer) = value {
+                    reach(pointer.loc.object);
+                }
+            });
+        };
+        for value in &self.replay {
+            by(value, &mut reach);
+        }
+        for frame in &self.frames {
+            match &**frame {
+                Frame::Code(code) => {
+                    code.target.iter().for_each(|loc| reach(loc.object));
+                    code.locals.iter().for_each(|local| by(local, &mut reach));
+                }
+                Frame::Drop(items) => {
+                    for item in items {
+                        let (DropItem::Value(loc) | DropItem::Parts(loc) | DropItem::Free(loc)) =
+                            item;
+                        reach(loc.object);
+                    }
+                }
+            }
+        }
+        let mut done = 0;
+        while let Some(object) = reached.get(done).copied() {
+            done += 1;
+            let mut reach = |object: u32| {
+                if self.heap.contains_key(&object) && !reached.contains(&object) {
+                    reached.push(object);
+                }
+            };
+            by(&self.heap[&object], &mut reach);
+        }
+        if reached.len() < self.heap.len() {
+            self.heap.retain(|object, _| reached.contains(object));
+        }
+    }
+
     /// The present statement is done.
     pub fn done(&mut self) {
         self.replay.clear();
@@ -140,13 +240,18 @@ impl State {
                 ty,
             ))
         };
+        self.map_symbols(&change);
+    }
+
+    /// Applies `change` to every number that a register knows, in locals and in memory of the thread's own.
+    fn map_symbols(&mut self, change: &impl Fn(&Expr<RegisterId>, IntTy) -> Option<Val>) {
         for frame in &mut self.frames {
             let Frame::Code(code) = &**frame else {
                 continue;
             };
             let mut changed: Vec<(usize, Val)> = Vec::new();
             for (at, local) in code.locals.iter().enumerate() {
-                if let Some(new) = local.map_symbols(&change) {
+                if let Some(new) = local.map_symbols(change) {
                     changed.push((at, new));
                 }
             }
@@ -159,7 +264,7 @@ impl State {
             }
         }
         for value in self.heap.values_mut() {
-            if let Some(new) = value.map_symbols(&change) {
+            if let Some(new) = value.map_symbols(change) {
                 *value = new;
             }
         }
