@@ -5,11 +5,16 @@
 //!
 //! It searches by implicit hitting sets: an integer program proposes the cheapest set that prevents every violation known so far; the checker
 //! confirms it, or yields one more violation, whose run says which repairs would have prevented it (`learn.rs`).
+//!
+//! Where the checker has to look at many states for that, there are cheaper ways to both ends: violations in which few threads move, many of them for one proposal
+//! (`few.rs`), and a set about which nothing has to be searched for, because the text alone shows that it is enough. Such a set bounds the cost, and once no set that
+//! prevents all known violations is cheaper, it is the answer.
 
 mod candidates;
 mod costs;
 mod cover;
 mod execution;
+mod few;
 mod graph;
 mod learn;
 pub mod orders;
@@ -22,11 +27,12 @@ use web_time::{Duration, Instant};
 pub use candidates::{Candidate, Candidates, Kinds};
 pub use costs::{CostFile, Costs, Profile};
 use cover::{Clause, cheapest};
+use few::{Few, Moving};
 pub use orders::{Assignment, Choices, Freedom, Needed, Orders, OrdersResult, Slot, orders};
 use palisade_check::{
     Answer, Control, Criterion, Options, Progress, Refusal, Rounds, Stats, Verdict, Witness,
 };
-use palisade_lang::{Language, Repair};
+use palisade_lang::{Language, Program, Repair};
 use palisade_param::check;
 pub use prices::{OrderCosts, Prices, SHIPPED};
 
@@ -119,7 +125,16 @@ pub fn fences(
         stats: Stats::default(),
         notes: Vec::new(),
     };
-    match search.next_set()? {
+    let found = match search.next_set()? {
+        // What is found at a limit may be as cheap as anything can be.
+        Proposal::Stopped(reason) => {
+            search.upper_bound()?;
+            let known = search.known_at_this_cost();
+            known.map_or(Proposal::Stopped(reason), Proposal::Confirmed)
+        }
+        found => found,
+    };
+    match found {
         Proposal::Confirmed(chosen) => {
             if wishes.explain {
                 fences.explanations = search.explanations(&chosen)?;
@@ -144,7 +159,6 @@ pub fn fences(
             });
         }
         Proposal::Stopped(reason) => {
-            search.upper_bound()?;
             fences.result = FenceResult::Unknown {
                 reason,
                 lower_bound: search.lower_bound,
@@ -163,6 +177,12 @@ pub fn fences(
 /// At a limit, the part of the time that is left for a set that is enough though not the cheapest: a tenth, and no more than this.
 const MOST_RESERVE: Duration = Duration::from_secs(5);
 
+/// A question that is not decided within so many states is a large one: then cheaper ways to learn something come first.
+const FEW_STATES: u64 = 1 << 14;
+
+/// Within so few states only what needs no search is decided.
+const NO_SEARCH: u64 = 1;
+
 struct Search<'a> {
     candidates: &'a Candidates,
     costs: Vec<u64>,
@@ -178,6 +198,12 @@ struct Search<'a> {
     /// A set about which it is known that it cannot be decided, and why.
     undecided: Option<(Vec<usize>, String)>,
     last_witness: Option<Witness>,
+    /// Which threads may be looked at by themselves.
+    few: Few,
+    /// How many states a question may have that is asked as it is.
+    few_states: u64,
+    /// Whether a set was looked for that the text alone shows to be enough.
+    easy_tried: bool,
     stats: Stats,
     notes: Vec<String>,
 }
@@ -206,6 +232,9 @@ impl<'a> Search<'a> {
             confirmed: None,
             undecided: None,
             last_witness: None,
+            few: Few::new(&candidates.base, options.criterion),
+            few_states: FEW_STATES,
+            easy_tried: false,
             stats: Stats::default(),
             notes: Vec::new(),
         }
@@ -275,7 +304,12 @@ impl<'a> Search<'a> {
                 return Ok(Proposal::Stopped(reason.clone()));
             }
             let until = self.options.timeout.map(|t| t - reserve(t));
-            let answer = self.ask(&chosen, until)?;
+            let answer = match self.at_once(&chosen, until)? {
+                Some(answer) => answer,
+                None if self.learn_from_few(&chosen, until)? => continue,
+                None if self.has_easy_set(&chosen, until)? => continue,
+                None => self.ask(&chosen, until)?,
+            };
             match answer.verdict {
                 Verdict::Holds => {
                     self.confirm(&chosen);
@@ -303,8 +337,109 @@ impl<'a> Search<'a> {
         (is_cheapest && is_new).then(|| known.clone())
     }
 
-    /// Whether the criterion holds with these repairs: the one way from here to the checker. `until` is counted from the beginning of the search.
+    /// The answer about a set, if it takes few states. Where nothing cheaper can be tried, nothing is asked.
+    fn at_once(
+        &mut self,
+        chosen: &[usize],
+        until: Option<Duration>,
+    ) -> Result<Option<Answer>, Refusal> {
+        if self.few.sizes.is_empty() {
+            return Ok(None);
+        }
+        let repaired = self.candidates.program(chosen);
+        let answer = self.ask_within(&repaired, until, Some(self.few_states))?;
+        Ok(Some(answer).filter(|answer| !matches!(answer.verdict, Verdict::Unknown(_))))
+    }
+
+    /// Looks for violations with these repairs in which few threads move, of each choice of threads one. Whether any was found.
+    fn learn_from_few(
+        &mut self,
+        chosen: &[usize],
+        until: Option<Duration>,
+    ) -> Result<bool, Refusal> {
+        let repaired = self.candidates.program(chosen);
+        for size in 0..self.few.sizes.len() {
+            let mut learned = false;
+            for choice in 0..self.few.sizes[size].len() {
+                let moving = self.few.sizes[size][choice].clone();
+                let met = self.repairs_of(&moving, chosen);
+                let is_over = until.is_some_and(|until| self.start.elapsed() >= until);
+                if is_over || self.few.is_settled(&moving, &met) {
+                    continue;
+                }
+                let program = few::only(&repaired, &moving);
+                let answer = self.ask_within(&program, until, Some(FEW_STATES))?;
+                match answer.verdict {
+                    Verdict::Violated => learned |= self.learn(chosen, answer).is_ok(),
+                    Verdict::Holds | Verdict::Unknown(_) => self.few.settle(&moving, met),
+                }
+            }
+            if learned {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Those of the chosen repairs that moving threads can meet.
+    fn repairs_of(&self, moving: &Moving, chosen: &[usize]) -> Vec<usize> {
+        let base = &self.candidates.base;
+        let moves = |repair: Repair| match repair {
+            Repair::Fence(place) => {
+                let thread = base.places.get(place.index()).and_then(|p| p.thread);
+                thread.is_none_or(|thread| moving[thread.index()] > 0)
+            }
+            Repair::Keep(_) | Repair::Rmw(_) | Repair::SeqCst(_) => true,
+        };
+        let chosen = chosen.iter().copied();
+        chosen
+            .filter(|&c| moves(self.candidates.all[c].repair))
+            .collect()
+    }
+
+    /// Looks, once, for a set that the text alone shows to be enough. Whether one is known now that costs no more than any can.
+    ///
+    /// It begins with all repairs and leaves out what can be left out, those that are proposed last.
+    fn has_easy_set(
+        &mut self,
+        proposed: &[usize],
+        until: Option<Duration>,
+    ) -> Result<bool, Refusal> {
+        if std::mem::replace(&mut self.easy_tried, true) || self.few.sizes.is_empty() {
+            return Ok(false);
+        }
+        let mut set: Vec<usize> = (0..self.candidates.all.len()).collect();
+        set.sort_by_key(|c| (proposed.contains(c), std::cmp::Reverse(self.costs[*c])));
+        self.leave_out(set, until, |search, set| {
+            let mut set = set.to_vec();
+            set.sort_unstable();
+            if !search.clauses.iter().all(|clause| clause.is_met(&set)) {
+                return Ok(false);
+            }
+            let repaired = search.candidates.program(&set);
+            let answer = search.ask_within(&repaired, until, Some(NO_SEARCH))?;
+            let holds = answer.verdict == Verdict::Holds;
+            if holds {
+                search.confirm(&set);
+                search.add_notes(answer.notes);
+            }
+            Ok(holds)
+        })?;
+        Ok(self.known_at_this_cost().is_some())
+    }
+
+    /// Whether the criterion holds with these repairs. `until` is counted from the beginning of the search.
     fn ask(&mut self, chosen: &[usize], until: Option<Duration>) -> Result<Answer, Refusal> {
+        self.ask_within(&self.candidates.program(chosen), until, None)
+    }
+
+    /// Whether the criterion holds for a program, within so many states: the one way from here to the checker.
+    fn ask_within(
+        &mut self,
+        program: &Program,
+        until: Option<Duration>,
+        most_states: Option<u64>,
+    ) -> Result<Answer, Refusal> {
         let rounds = Rounds {
             violations: self.violations,
             lower_bound: self.lower_bound,
@@ -320,13 +455,17 @@ impl<'a> Search<'a> {
         let options = Options {
             timeout: until.map(|until| until.saturating_sub(self.start.elapsed())),
             all: false,
+            most_states: most_states
+                .into_iter()
+                .chain(self.options.most_states)
+                .min(),
             ..self.options.clone()
         };
         let control = Control {
             cancel: self.control.cancel,
             progress: &show,
         };
-        let answer = check(&self.candidates.program(chosen), &options, &control)?;
+        let answer = check(program, &options, &control)?;
         self.stats.states += answer.stats.states;
         self.stats.transitions += answer.stats.transitions;
         self.stats.queries += 1;
@@ -434,20 +573,30 @@ impl<'a> Search<'a> {
         let spent = self.start.elapsed();
         let limit = self.options.timeout;
         let until = limit.unwrap_or_else(|| spent + spent.min(MOST_RESERVE));
-        let mut set: Vec<usize> = (0..self.candidates.all.len()).collect();
-        if !self.is_enough(&set, until)? {
+        let set: Vec<usize> = (0..self.candidates.all.len()).collect();
+        self.leave_out(set, Some(until), |search, set| search.is_enough(set, until))
+    }
+
+    /// Leaves out of a set what can be left out, from its beginning on: first many at a time, then fewer.
+    fn leave_out(
+        &mut self,
+        mut set: Vec<usize>,
+        until: Option<Duration>,
+        mut is_enough: impl FnMut(&mut Self, &[usize]) -> Result<bool, Refusal>,
+    ) -> Result<(), Refusal> {
+        if !is_enough(self, &set)? {
             return Ok(());
         }
         let mut size = set.len().div_ceil(2);
         loop {
             let mut at = 0;
             while at < set.len() {
-                if self.start.elapsed() >= until {
+                if until.is_some_and(|until| self.start.elapsed() >= until) {
                     return Ok(());
                 }
                 let mut smaller = set.clone();
                 smaller.drain(at..(at + size).min(set.len()));
-                if self.is_enough(&smaller, until)? {
+                if is_enough(self, &smaller)? {
                     set = smaller;
                 } else {
                     at += size;
