@@ -58,6 +58,7 @@ impl<'t, 'a> Body<'t, 'a> {
                 locals: Vec::new(),
                 blocks: Vec::new(),
                 span,
+                library: false,
             },
             ranges: Vec::new(),
             current: BlockId(0),

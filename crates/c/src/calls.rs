@@ -5,7 +5,8 @@ use crate::body::Body;
 use crate::types::{Done, fail, layout, resolved, size};
 use crate::value::{Place, Value};
 use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Span};
-use palisade_lower::{self as lower, Action, Atom, Cell, End, LocalId, ValueExpr};
+use palisade_lower::{self as lower, Action, ArrayBlock, Atom, Cell, End, LocalId, ValueExpr};
+use std::rc::Rc;
 
 /// Functions without a meaning for concurrency: their arguments are evaluated, and they give 0.
 const WITHOUT_EFFECT: &[&str] = &[
@@ -248,7 +249,19 @@ impl Body<'_, '_> {
         };
         let bytes = u64::try_from(bytes).unwrap_or(0);
         let mut cells = Vec::new();
-        if self.flexible(&ty, bytes, each, &mut cells, span)? {
+        if let Some((name, element)) = self.flexible(&ty) {
+            layout(&ty, "", span, self.translator, &mut cells)?;
+            let (one, _) = size(&element, span, self.translator)?;
+            let count = bytes.saturating_sub(each) / one.max(1);
+            let length = Expr::new(ExprKind::Int(count as i64, Type::int(64, false)), span);
+            let array = Type::new(TypeKind::Array(element, Some(length.into())));
+            layout(
+                &array,
+                &format!(".{name}"),
+                span,
+                self.translator,
+                &mut cells,
+            )?;
             return Ok(Some(self.allocate(ty, cells, zeroed, span)));
         }
         let count = bytes / each.max(1);
@@ -266,38 +279,14 @@ impl Body<'_, '_> {
         Ok(Some(self.allocate(ty, cells, zeroed, span)))
     }
 
-    /// A struct whose last member is an array without a length, in so many bytes. `false`: it is none.
-    fn flexible(
-        &mut self,
-        ty: &Type,
-        bytes: u64,
-        each: u64,
-        cells: &mut Vec<Cell>,
-        span: Span,
-    ) -> Done<bool> {
-        let Some(id) = ty.record() else {
-            return Ok(false);
-        };
-        let record = self.translator.ast.records[id.0 as usize].clone();
-        let last = record.fields.as_deref().and_then(<[Field]>::last);
-        let Some(Field {
-            name: Some(name),
-            ty: array,
-            ..
-        }) = last
-        else {
-            return Ok(false);
-        };
-        let TypeKind::Array(element, None) = &*array.kind else {
-            return Ok(false);
-        };
-        layout(ty, "", span, self.translator, cells)?;
-        let (one, _) = size(element, span, self.translator)?;
-        let count = bytes.saturating_sub(each) / one.max(1);
-        let length = Expr::new(ExprKind::Int(count as i64, Type::int(64, false)), span);
-        let array = Type::new(TypeKind::Array(element.clone(), Some(length.into())));
-        layout(&array, &format!(".{name}"), span, self.translator, cells)?;
-        Ok(true)
+    /// The name and the elements of the last member of a struct, where that is an array without a length.
+    fn flexible(&self, ty: &Type) -> Option<(Rc<str>, Type)> {
+        let record = &self.translator.ast.records[ty.record()?.0 as usize];
+        let last = record.fields.as_deref().and_then(<[Field]>::last)?;
+        match &*last.ty.kind {
+            TypeKind::Array(element, None) => Some((last.name.clone()?, element.clone())),
+            _ => None,
+        }
     }
 
     fn allocate(&mut self, ty: Type, cells: Vec<Cell>, zeroed: bool, span: Span) -> Value {
@@ -334,15 +323,28 @@ impl Body<'_, '_> {
         zeroed: bool,
         span: Span,
     ) -> Done<Option<Value>> {
-        let mut element = Vec::new();
-        layout(&ty, "", span, self.translator, &mut element)?;
+        let mut block = ArrayBlock::default();
+        let (bytes, each) = match self.flexible(&ty) {
+            Some((name, element)) => {
+                layout(&ty, "", span, self.translator, &mut block.head)?;
+                layout(&element, "", span, self.translator, &mut block.element)?;
+                block.array = format!(".{name}");
+                let (one, _) = size(&element, span, self.translator)?;
+                let head = LangExpr::Const(each as i64);
+                (lower::binary(BinaryOp::Subtract, bytes, head), one)
+            }
+            None => {
+                layout(&ty, "", span, self.translator, &mut block.element)?;
+                (bytes, each)
+            }
+        };
         let pointer = Type::pointer(ty.clone());
         let to = self.temporary(&pointer, span);
         let each = LangExpr::Const(each.max(1) as i64);
         let allocate = Action::AllocateArray {
             to,
             name: ty.describe(self.translator.ast),
-            element,
+            block,
             count: lower::binary(BinaryOp::Divide, bytes, each),
             zeroed,
         };

@@ -29,6 +29,11 @@ pub const PREDEFINED: &[(&str, &str)] = &[
     ("__FUNCTION__", "\"\""),
 ];
 
+/// Whether a file is one of these, by the name that it has in a source.
+pub fn is_own(file: &str) -> bool {
+    file.starts_with('<')
+}
+
 /// A header of that name.
 pub fn find(name: &str) -> Option<&'static str> {
     Some(match name {

@@ -100,8 +100,12 @@ pub fn parse(name: &str, text: &str, options: &Options) -> Result<Parsed, Failur
         ast.defined_once(&source).map_err(|error| refuse(*error))?;
     }
     let whole = Span::new(0, text.find('\n').unwrap_or(text.len()));
-    let translated =
+    let mut translated =
         unit::translate(&ast, &options.entry, whole).map_err(|error| refuse(*error))?;
+    for function in &mut translated.functions {
+        let file = source.included_at(function.span.start);
+        function.library = file.is_some_and(headers::is_own);
+    }
     let unit = Unit {
         name: None,
         source: source.clone(),

@@ -493,13 +493,31 @@ pub(crate) fn race_pattern(events: &[Event], pair: [usize; 2]) -> Pattern {
     Pattern {
         kind: PatternKind::Race,
         events: pair.to_vec(),
-        message: format!(
-            "`{}` and `{}` race on `{}`: neither access happens before the other",
-            first.thread,
-            second.thread,
-            second.location.as_deref().unwrap_or_default(),
-        ),
+        message: race_with_free([first, second]).unwrap_or_else(|| {
+            format!(
+                "`{}` and `{}` race on `{}`: neither access happens before the other",
+                first.thread,
+                second.thread,
+                second.location.as_deref().unwrap_or_default(),
+            )
+        }),
     }
+}
+
+/// Two events that race, in words, where one of them gives the memory back.
+pub(crate) fn race_with_free(events: [&Event; 2]) -> Option<String> {
+    let frees = |e: &Event| e.kind == EventKind::Store && e.value == Some(palisade_lang::FREED);
+    let (freeing, using) = match events {
+        [first, second] if frees(first) && !frees(second) => (first, second),
+        [first, second] if frees(second) && !frees(first) => (second, first),
+        _ => return None,
+    };
+    Some(format!(
+        "`{}` frees the memory of `{}` while `{}` may use it: neither happens before the other",
+        freeing.thread,
+        freeing.location.as_deref().unwrap_or_default(),
+        using.thread,
+    ))
 }
 
 /// A read that repeats the one just before it says nothing new.

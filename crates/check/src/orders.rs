@@ -94,7 +94,11 @@ fn independent_store<'t>(thread: &'t Thread, load: &Transition) -> Option<&'t Tr
                 Op::Fence(order) if order.acquires() || order.releases() => continue,
                 Op::Assume(_) | Op::Assert(_) | Op::Wait { .. } if depends => continue,
                 Op::Store { address, order, .. }
-                    if !depends && !order.releases() && address != from =>
+                    // What is not atomic is seen early in a race only.
+                    if !depends
+                        && !order.releases()
+                        && *order != Order::NonAtomic
+                        && address != from =>
                 {
                     return Some(next);
                 }

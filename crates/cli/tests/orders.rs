@@ -343,3 +343,47 @@ fn main() {
     );
     assert_eq!(asked(&["check"]).0, Some(0));
 }
+
+/// Whether the compiler takes this C program, where there is one; what it says otherwise.
+fn compiles(file: &str) -> std::io::Result<Result<(), String>> {
+    let mut compiler = std::process::Command::new("cc");
+    // A function without a declaration would be a warning only.
+    compiler.args(["-fsyntax-only", "-std=gnu11", "-Werror=implicit"]);
+    let output = compiler.arg(file).output()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Ok(output.status.success().then_some(()).ok_or(said))
+}
+
+/// What is written into C programs, orders and fences alike, a compiler takes.
+#[test]
+fn changed_c_programs_compile() {
+    let directory = palisade_testkit::workspace_dir().join("programs/c");
+    let files = Files::new();
+    let (mut orders, mut fences) = (0, 0);
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        // A header that only we have.
+        if text.contains("<palisade/") {
+            continue;
+        }
+        let name = path.file_name().unwrap().to_str().unwrap();
+        for (command, written) in [("orders", &mut orders), ("fence", &mut fences)] {
+            let file = files.file(name, &text);
+            palisade(&[command, "--write", "--model=c20", "--timeout=2s", &file]);
+            let after = std::fs::read_to_string(&file).unwrap();
+            if after == text {
+                continue;
+            }
+            match compiles(&file) {
+                Ok(Ok(())) => *written += 1,
+                Ok(Err(said)) => panic!("`{command}` made this of {name}:\n{after}\n{said}"),
+                Err(_) => {
+                    palisade_testkit::skipped("C compiler");
+                    return;
+                }
+            }
+        }
+    }
+    assert!(orders >= 8 && fences >= 5, "{orders} and {fences} changed");
+}

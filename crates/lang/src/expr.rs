@@ -205,19 +205,50 @@ impl fmt::Display for ProgramError {
     }
 }
 
-/// What is in memory that nothing was written to, where a front end follows that. A program that stores this very number is not told from it; it
-/// is chosen so that none will.
-pub const UNSET: Value = i64::MIN + 0x0dead;
+/// What is in memory that was freed, where a front end follows that. A program that stores this very number is not told from it; it is chosen so that
+/// none will.
+pub const FREED: Value = Value::MIN + 0x0BAD_F00D_DEAC;
 
-/// What is in memory that was freed.
-pub const FREED: Value = i64::MIN + 0x1dead;
+/// What is in memory that nothing was written to. It is `FREED | 1`, so that one comparison finds both.
+pub const UNSET: Value = FREED | 1;
+
+/// What the cell before an allocated block says about it, where blocks can be given back.
+pub mod block_state {
+    use super::Value;
+
+    /// No number that a program computes, so that what is no block is not taken for one.
+    pub const FIRST: Value = Value::MIN + 0x0B10_C000_0000;
+    /// It is being given back.
+    pub const GOING: Value = FIRST - 1;
+    /// Added where it was given back.
+    pub const GIVEN_BACK: Value = 1;
+
+    /// It has so many cells, and is in use, or nothing has its address yet.
+    pub fn in_use(cells: u32) -> Value {
+        FIRST + 2 * Value::from(cells)
+    }
+
+    /// Such a number as people read it; `None` for others.
+    pub(super) fn in_words(value: Value) -> Option<&'static str> {
+        let state = value.checked_sub(FIRST)?;
+        match state {
+            -1 => Some("being freed"),
+            0..0x2_0000_0000 if state % 2 == 0 => Some("in use"),
+            0..0x2_0000_0000 => Some("freed"),
+            _ => None,
+        }
+    }
+}
 
 /// A value as people read it.
 pub fn value_in_words(value: Value) -> String {
     match value {
         UNSET => "nothing".to_owned(),
         FREED => "freed memory".to_owned(),
-        value => value.to_string(),
+        value => match block_state::in_words(value) {
+            Some(words) => words.to_owned(),
+            None => value.to_string(),
+        },
     }
 }
 

@@ -31,7 +31,8 @@ pub mod values;
 
 pub use equal::same_program;
 pub use expr::{
-    BinaryOp, Domain, Expr, FREED, ProgramError, Relation, UNSET, UnaryOp, Value, value_in_words,
+    BinaryOp, Domain, Expr, FREED, ProgramError, Relation, UNSET, UnaryOp, Value, block_state,
+    value_in_words,
 };
 pub use fenced::{fenced_text, repaired_text, text_without_fences};
 pub use ordered::{OrderChange, OrderSite, Ordered};

@@ -1,7 +1,8 @@
 //! Which locations hold addresses, as far as the text tells: for showing their values as `&a`, and for nothing else.
 
-use crate::expr::Expr;
+use crate::expr::{BinaryOp, Expr};
 use crate::program::{Address, LocationId, Op, Program, RegisterExpr, RegisterId, RmwAction};
+use crate::targets::Targets;
 
 /// Registers and locations in classes: two are in the same one where a value goes from one to the other unchanged.
 struct Classes {
@@ -40,15 +41,21 @@ pub fn holding_addresses(program: &Program) -> Vec<LocationId> {
         used: vec![false; places + registers],
     };
     let mut first = places;
-    for thread in &program.threads {
+    let targets = Targets::of(program);
+    for (number, thread) in program.threads.iter().enumerate() {
         let register = |r: &RegisterId| first + r.index();
-        for transition in &thread.transitions {
+        for (index, transition) in thread.transitions.iter().enumerate() {
             let op = &transition.op;
             let place = op.address().and_then(|address| {
-                if let Address::Pointer(Expr::Atom(pointer)) = address {
+                if let Address::Pointer(pointer) = address
+                    && let Some(pointer) = base(pointer)
+                {
                     classes.use_as_address(register(pointer));
                 }
-                place_of(address)
+                place_of(address).or_else(|| {
+                    let targets = targets.as_ref()?.of_transition(number, index);
+                    same_member(program, &targets.locations, &mut classes)
+                })
             });
             for (target, value) in moves(op) {
                 let target = match target {
@@ -85,6 +92,39 @@ pub fn holding_addresses(program: &Program) -> Vec<LocationId> {
         classes.used[class]
     });
     all.map(|place| LocationId(place as u32)).collect()
+}
+
+/// The pointer in an address that is one, or one with an offset.
+fn base(address: &RegisterExpr) -> Option<&RegisterId> {
+    match address {
+        Expr::Atom(pointer) => Some(pointer),
+        Expr::Binary(BinaryOp::Add, pointer, offset) => match (&**pointer, &**offset) {
+            (Expr::Atom(pointer), Expr::Const(_)) => Some(pointer),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// One of these locations, where all of them are the same member of different structs, and so hold the same kind of values; they are one class then.
+fn same_member(
+    program: &Program,
+    locations: &[LocationId],
+    classes: &mut Classes,
+) -> Option<usize> {
+    let member = |location: &LocationId| {
+        let name = &program.location(*location).name;
+        name.rfind('.').map(|dot| &name[dot..])
+    };
+    let first = locations.first()?;
+    let wanted = member(first)?;
+    let same = locations.iter().all(|other| member(other) == Some(wanted));
+    same.then(|| {
+        for other in locations {
+            classes.join(other.index(), first.index());
+        }
+        first.index()
+    })
 }
 
 /// The location of an address, or the first element of its array; `None` behind a pointer.

@@ -729,8 +729,27 @@ impl Program {
             ProgramError::AssertionFailed => self.faults.iter().find(here),
             _ => None,
         };
-        let what = fault.map_or_else(|| error.to_string(), |fault| fault.message.clone());
+        let what = match (fault, error) {
+            (Some(fault), _) => fault.message.clone(),
+            (None, ProgramError::NoSuchLocation(address)) if self.language == Language::C => {
+                self.nowhere_in_words(address)
+            }
+            (None, error) => error.to_string(),
+        };
         format!("{what}: `{}`", self.source.slice(transition.span).trim())
+    }
+
+    /// What a pointer of a C program is that points at nothing.
+    fn nowhere_in_words(&self, address: Value) -> String {
+        let before = self.locations.partition_point(|l| l.address < address);
+        match before.checked_sub(1) {
+            _ if address == 0 => "a null pointer is followed".to_owned(),
+            Some(last) => format!(
+                "there is nothing at the address {address}, to which this goes: the last that there is before it is `{}`",
+                self.locations[last].name
+            ),
+            None => ProgramError::NoSuchLocation(address).to_string(),
+        }
     }
 
     /// The same program with a fence (`SeqCst`) at each of these places.

@@ -6,7 +6,7 @@ mod heap;
 
 use crate::copies::{Binding, Copy};
 use crate::fold;
-use crate::memory::{array_cells, function_number, poison};
+use crate::memory::function_number;
 use crate::program::{
     ArgumentCell, CLIENT_HANDLE, Lowering, MAIN_HANDLE, MOST_POINTS, announce, height, wait_for,
 };
@@ -18,8 +18,8 @@ use palisade_lang::build::ThreadBuilder;
 use palisade_lang::expr::MAX_HEIGHT;
 use palisade_lang::meter;
 use palisade_lang::{
-    Address, BinaryOp, Diagnostic, Expr, Op, Order, PlaceId, PlaceKind, PointId, RegisterExpr,
-    RegisterId, RmwAction, Span, ThreadId, Value,
+    Address, BinaryOp, Diagnostic, Expr, FREED, Op, Order, PlaceId, PlaceKind, PointId,
+    RegisterExpr, RegisterId, RmwAction, Span, ThreadId, Value,
 };
 use std::collections::HashMap;
 
@@ -275,6 +275,7 @@ impl<'l, 'u> Code<'l, 'u> {
         copy.in_loop = in_loop;
         copy.chain = chain.to_vec();
         copy.chain.push(callee);
+        copy.shown = self.function(callee).library.then_some(span);
         for (register, value) in std::mem::take(&mut copy.entry) {
             at = self.step(at, Op::Assign(register, value), span);
         }
@@ -315,7 +316,7 @@ impl<'l, 'u> Code<'l, 'u> {
             while address < to {
                 let gone = Op::Store {
                     address: self.direct(address),
-                    value: Expr::Const(poison::GONE),
+                    value: Expr::Const(FREED),
                     order: Order::NonAtomic,
                 };
                 at = self.step(at, gone, span);
@@ -345,7 +346,7 @@ impl<'l, 'u> Code<'l, 'u> {
                 None => return,
             }
         }
-        let span = body.span;
+        let span = copy.shown.unwrap_or(body.span);
         match &body.end {
             End::Goto(next) => self.goto(copy, at, *next, span),
             End::Branch(condition, yes, no) => {
@@ -405,6 +406,7 @@ impl<'l, 'u> Code<'l, 'u> {
             None => {
                 let first = &self.function(copy.function).blocks[to.index()];
                 let span = first.steps.first().map_or(first.span, |s| s.span);
+                let span = copy.shown.unwrap_or(span);
                 let point = self.point(span);
                 copy.points.insert(to, point);
                 if self.atomic {
@@ -485,8 +487,9 @@ impl<'l, 'u> Code<'l, 'u> {
         next: &[Step],
         in_loop: bool,
     ) -> Option<PointId> {
-        let span = step.span;
+        let span = copy.shown.unwrap_or(step.span);
         match &step.action {
+            Action::Statement if copy.shown.is_some() => {}
             Action::Statement => return Some(self.statement(at, span)),
             Action::Assign(to, value) => {
                 if let Some(register) = copy.register(*to) {
@@ -665,35 +668,24 @@ impl<'l, 'u> Code<'l, 'u> {
             Action::AllocateArray {
                 to,
                 name,
-                element,
+                block,
                 count,
                 zeroed,
             } => {
                 let register = copy.register(*to)?;
-                let cells = match self.value(copy, &mut at, count, span) {
-                    Expr::Const(count) => array_cells(element, count),
-                    _ => None,
+                let count = self.value(copy, &mut at, count, span);
+                let set = match zeroed {
+                    true => None,
+                    false => Some(heap::set_at_once(*to, next, self.lowering.memory.stride)),
                 };
-                let Some(cells) = cells else {
-                    let message = "how much memory this allocates is not known, or too much";
-                    self.lowering.errors.push(Diagnostic::error(span, message));
-                    return None;
+                let array = heap::Wanted {
+                    register,
+                    name,
+                    block,
+                    set,
+                    in_loop,
                 };
-                let set: Vec<Value> = match zeroed {
-                    true => (0..cells.len() as Value).collect(),
-                    false => heap::set_at_once(*to, next, self.lowering.memory.stride),
-                };
-                at = self.allocate(at, register, name, &cells, &set, in_loop, span);
-                for cell in 0..cells.len() as Value * Value::from(*zeroed) {
-                    let offset = Expr::Const(cell * self.lowering.memory.stride);
-                    let cell = fold::binary(BinaryOp::Add, Expr::Atom(register), offset);
-                    let zero = Op::Store {
-                        address: Address::Pointer(cell),
-                        value: Expr::Const(0),
-                        order: Order::NonAtomic,
-                    };
-                    at = self.step(at, zero, span);
-                }
+                at = self.allocate_array(at, &array, &count, span)?;
             }
             Action::Free(address) => {
                 let address = self.value(copy, &mut at, address, span);

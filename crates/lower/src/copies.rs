@@ -7,7 +7,7 @@ use crate::shape;
 use crate::start::Frame;
 use crate::unit::{Action, Atom, BlockId, Function, FunctionId, LocalId, Storage};
 use palisade_lang::build::ThreadBuilder;
-use palisade_lang::{Expr, Op, PointId, RegisterExpr, RegisterId, Value};
+use palisade_lang::{Expr, Op, PointId, RegisterExpr, RegisterId, Span, Value};
 use std::collections::{HashMap, HashSet};
 
 /// What a variable is in a copy.
@@ -43,6 +43,8 @@ pub struct Copy {
     pub chain: Vec<FunctionId>,
     /// It may be executed more than once.
     pub in_loop: bool,
+    /// Where its steps are shown, if that is not where they are.
+    pub shown: Option<Span>,
 }
 
 impl Copy {
@@ -59,6 +61,7 @@ impl Copy {
             result: None,
             chain: Vec::new(),
             in_loop: false,
+            shown: None,
         }
     }
 
@@ -104,6 +107,7 @@ impl Copy {
         at: &mut PointId,
     ) -> Self {
         let mut copy = Copy::empty(frame.function);
+        copy.shown = frame.shown;
         let code = &lowering.unit.functions[frame.function.index()];
         let block = &code.blocks[frame.block.index()];
         let reached = shape::reachable(code, &shape::successors(&block.end));

@@ -32,6 +32,6 @@ pub mod unit;
 pub use fold::{Width, binary, not, unary, wrap};
 pub use program::lower;
 pub use unit::{
-    Action, Atom, Block, BlockId, Cell, End, Function, FunctionId, Limits, Local, LocalId, Object,
-    ObjectId, Step, Storage, Unit, ValueExpr,
+    Action, ArrayBlock, Atom, Block, BlockId, Cell, End, Function, FunctionId, Limits, Local,
+    LocalId, Object, ObjectId, Step, Storage, Unit, ValueExpr,
 };

@@ -1,34 +1,11 @@
-//! Where objects are: every cell is a location, and its address is its number, from 1.
+//! Where objects are: every cell is a location, and the addresses of an object's cells follow each other, from 1.
+//!
+//! Behind an object with an array in it, as many addresses are left out as it has cells: what goes beyond its end is an error then, and not another
+//! object's.
 
 use crate::fold;
-use crate::unit::{Atom, Cell, FunctionId, Object, ObjectId, Unit};
-use palisade_lang::{Expr, Location, LocationId, Span, Value};
-
-/// What a cell holds that must not be read.
-pub mod poison {
-    use palisade_lang::Value;
-    /// Its block was given back, or its variable is no longer there.
-    pub const GONE: Value = Value::MIN + 0x0BAD_F00D_DEAC;
-    /// Nothing has been stored there yet. It is `GONE | 1`, so that one comparison finds both.
-    pub const UNSET: Value = GONE | 1;
-}
-
-/// What the cell before an allocated block says about it.
-pub mod block_state {
-    use palisade_lang::Value;
-
-    /// No number that a program computes, so that what is no block is not taken for one.
-    pub const FIRST: Value = Value::MIN + 0x0B10_C000_0000;
-    /// It is being given back.
-    pub const GOING: Value = FIRST - 1;
-    /// Added where it was given back.
-    pub const FREED: Value = 1;
-
-    /// It has so many cells, and is in use, or nothing has its address yet.
-    pub fn in_use(cells: u32) -> Value {
-        FIRST + 2 * Value::from(cells)
-    }
-}
+use crate::unit::{ArrayBlock, Atom, Cell, FunctionId, Object, ObjectId, Unit};
+use palisade_lang::{Expr, Location, LocationId, Span, UNSET, Value, block_state};
 
 /// A block of allocated memory.
 #[derive(Clone, Copy, Debug)]
@@ -42,23 +19,24 @@ pub struct HeapBlock {
 /// No array of more cells is allocated.
 const MOST_CELLS: Value = 1 << 14;
 
-/// The cells of an array of so many elements; `None` where it is too large.
-pub fn array_cells(element: &[Cell], count: Value) -> Option<Vec<Cell>> {
-    let size = element.len() as Value;
+/// The cells of a block that ends in an array of so many elements; `None` where it is too large.
+pub fn array_cells(block: &ArrayBlock, count: Value) -> Option<Vec<Cell>> {
+    let size = block.element.len() as Value;
     if count < 0 || count.checked_mul(size.max(1))? > MOST_CELLS {
         return None;
     }
-    let mut cells = Vec::new();
+    let mut cells = block.head.clone();
+    let begin = cells.len() as u32;
     for index in 0..count {
-        for cell in element {
-            let array = match element.len() {
-                1 => Some((0, count as u32)),
+        for cell in &block.element {
+            let array = match block.element.len() {
+                1 => Some((begin, count as u32)),
                 _ => cell
                     .array
-                    .map(|(first, length)| (first + (index * size) as u32, length)),
+                    .map(|(first, length)| (begin + first + (index * size) as u32, length)),
             };
             cells.push(Cell {
-                name: format!("[{index}]{}", cell.name),
+                name: format!("{}[{index}]{}", block.array, cell.name),
                 initial: cell.initial.clone(),
                 array,
             });
@@ -82,6 +60,8 @@ pub struct Memory {
     loose: Vec<(Value, Value)>,
     /// How far apart the addresses of neighbouring cells are.
     pub stride: Value,
+    /// The address that the next location gets.
+    next: Value,
 }
 
 /// The number that stands for a function in pointers: none that a cell has.
@@ -97,9 +77,11 @@ pub fn function_numbered(number: Value) -> Option<FunctionId> {
 impl Memory {
     /// The objects with static storage.
     pub fn new(unit: &Unit, frees: bool) -> Self {
+        let stride = unit.limits.stride.max(1);
         let mut memory = Memory {
             frees,
-            stride: unit.limits.stride.max(1),
+            stride,
+            next: stride,
             ..Memory::default()
         };
         for object in &unit.objects {
@@ -119,12 +101,12 @@ impl Memory {
 
     /// New locations for these cells; the address of the first (where there is none, one that is no location's).
     pub fn add(&mut self, name: &str, cells: &[Cell], span: Span) -> Value {
-        let address = self.next_address();
+        let address = self.next;
         let first = self.locations.len();
         for cell in cells {
             self.locations.push(Location {
                 name: format!("{name}{}", cell.name),
-                address: self.next_address(),
+                address: self.next,
                 initial: 0,
                 nonatomic: false,
                 array: cell
@@ -132,6 +114,11 @@ impl Memory {
                     .map(|(at, length)| (LocationId(first as u32 + at), length)),
                 span,
             });
+            self.next += self.stride;
+        }
+        let is_element = |cell: &Cell| cell.array.is_some() || cell.name.contains('[');
+        if cells.iter().any(is_element) {
+            self.next += cells.len() as Value * self.stride;
         }
         address
     }
@@ -140,27 +127,28 @@ impl Memory {
     pub fn add_unset(&mut self, name: &str, cells: &[Cell], span: Span) -> Value {
         let address = self.add(name, cells, span);
         for cell in 0..cells.len() {
-            self.set_initial(address, cell, poison::UNSET);
+            self.set_initial(address, cell, UNSET);
         }
-        self.loose.push((address, self.next_address()));
+        self.loose.push((address, self.next));
         address
+    }
+
+    /// Takes the locations of so many cells from this address on away again, if there is nothing behind them; whether there was not.
+    pub fn remove_last(&mut self, address: Value, cells: usize) -> bool {
+        let left = self.locations.len().wrapping_sub(cells);
+        let is_last = cells > 0 && self.at(address).is_some_and(|first| first.index() == left);
+        if is_last {
+            self.locations.truncate(left);
+            self.next = address;
+        }
+        is_last
     }
 
     /// Whether this location may hold what must not be read.
     pub fn is_loose(&self, location: LocationId) -> bool {
-        let address = self.address_of(location.index());
+        let address = self.locations[location.index()].address;
         let mut ranges = self.loose.iter();
         ranges.any(|(from, to)| (*from..*to).contains(&address))
-    }
-
-    /// The address that the next location gets.
-    pub fn next_address(&self) -> Value {
-        self.address_of(self.locations.len())
-    }
-
-    /// The address of a location.
-    pub fn address_of(&self, index: usize) -> Value {
-        (index as Value + 1) * self.stride
     }
 
     /// The location that is so many cells behind the one with this address.
@@ -221,11 +209,8 @@ impl Memory {
 
     /// The location with this address.
     pub fn at(&self, address: Value) -> Option<LocationId> {
-        if address % self.stride != 0 {
-            return None;
-        }
-        let index = usize::try_from((address / self.stride).wrapping_sub(1)).ok()?;
-        (index < self.locations.len()).then_some(LocationId(index as u32))
+        let found = self.locations.binary_search_by_key(&address, |l| l.address);
+        found.ok().map(|index| LocationId(index as u32))
     }
 
     /// The address of an object with static storage.

@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::escape;
-use crate::memory::{Memory, block_state, poison};
+use crate::memory::Memory;
 use crate::shape::Shape;
 use crate::start::{self, Visible};
 use crate::tidy;
@@ -11,7 +11,8 @@ use palisade_lang::build::ThreadBuilder;
 use palisade_lang::program::Bound;
 use palisade_lang::{
     Address, Diagnostic, Domain, Expr, LabelId, LocationId, Op, Order, Parsed, Place, PlaceId,
-    PointId, Program, RegisterExpr, RegisterId, Relation, RmwAction, Span, Thread, ThreadId, Value,
+    PointId, Program, RegisterExpr, RegisterId, Relation, RmwAction, Span, Thread, ThreadId, UNSET,
+    Value, block_state,
 };
 use std::collections::HashMap;
 
@@ -264,7 +265,7 @@ impl Lowering<'_> {
                     register: None,
                     address: Address::Direct(state),
                     action: RmwAction::BlockingCompareAndSwap {
-                        expected: Expr::Const(in_use + block_state::FREED),
+                        expected: Expr::Const(in_use + block_state::GIVEN_BACK),
                         desired: Expr::Const(in_use),
                     },
                     order: Order::Acquire,
@@ -278,7 +279,7 @@ impl Lowering<'_> {
                     };
                     let unset = Op::Store {
                         address: Address::Direct(LocationId(location.0 + cell as u32)),
-                        value: Expr::Const(poison::UNSET),
+                        value: Expr::Const(UNSET),
                         order: Order::NonAtomic,
                     };
                     at = thread.step(at, unset, allocation.span);

@@ -6,12 +6,14 @@
 //! down, to be done by the first thread in this order ([`Visible`]).
 
 use crate::fold;
-use crate::memory::{array_cells, block_state, function_number, function_numbered, poison};
+use crate::memory::{array_cells, function_number, function_numbered};
 use crate::owned;
 use crate::program::{Instance, Lowering, MAIN_HANDLE, announce, wait_for};
 use crate::shape;
 use crate::unit::{Action, Atom, BlockId, End, FunctionId, LocalId, Storage, Unit, ValueExpr};
-use palisade_lang::{Address, Domain, Expr, LocationId, Op, Order, Span, Value};
+use palisade_lang::{
+    Address, Domain, Expr, FREED, LocationId, Op, Order, Span, UNSET, Value, block_state,
+};
 use std::collections::BTreeMap;
 
 /// A function that has been called and has not returned.
@@ -27,6 +29,8 @@ pub struct Frame {
     pub step: usize,
     /// What gets the value that it returns, in the frame below.
     pub result: Option<LocalId>,
+    /// Where its steps are shown, if that is not where they are.
+    pub shown: Option<Span>,
 }
 
 /// What the first thread does after it has created another one, as far as others can tell.
@@ -77,7 +81,8 @@ pub fn run(lowering: &mut Lowering<'_>) -> Beginning {
         alone: true,
         lowering,
     };
-    run.enter(entry, &[], None);
+    let span = run.lowering.unit.functions[entry.index()].span;
+    run.enter(entry, &[], None, span);
     for _ in 0..MOST_STEPS {
         if !run.advance() {
             break;
@@ -115,7 +120,13 @@ struct Run<'l, 'u> {
 }
 
 impl Run<'_, '_> {
-    fn enter(&mut self, function: FunctionId, arguments: &[Value], result: Option<LocalId>) {
+    fn enter(
+        &mut self,
+        function: FunctionId,
+        arguments: &[Value],
+        result: Option<LocalId>,
+        span: Span,
+    ) {
         let unit: &Unit = self.lowering.unit;
         let code = &unit.functions[function.index()];
         let mut values = Vec::with_capacity(code.locals.len());
@@ -125,7 +136,7 @@ impl Run<'_, '_> {
                 Storage::Memory(cells) => {
                     let name = local.name.as_deref().unwrap_or("temporary");
                     let address = self.lowering.memory.add_unset(name, cells, local.span);
-                    let end = self.lowering.memory.next_address();
+                    let end = address + cells.len() as Value * self.lowering.memory.stride;
                     self.own.push((address, end));
                     if self.lowering.escaping[function.index()][index] {
                         self.escaping.push((address, end));
@@ -143,6 +154,7 @@ impl Run<'_, '_> {
             block: BlockId(0),
             step: 0,
             result,
+            shown: code.library.then_some(span),
         });
     }
 
@@ -214,7 +226,7 @@ impl Run<'_, '_> {
     fn write_down(&mut self, (from, to): (Value, Value)) {
         let memory = &self.lowering.memory;
         let cells: Vec<usize> = (self.changed.keys().copied())
-            .filter(|cell| (from..to).contains(&memory.address_of(*cell)))
+            .filter(|cell| (from..to).contains(&memory.locations[*cell].address))
             .collect();
         for cell in cells {
             let Some((before, span)) = self.changed.remove(&cell) else {
@@ -234,8 +246,8 @@ impl Run<'_, '_> {
     fn store(&mut self, cell: usize, value: Value, span: Span) -> Option<()> {
         // A store to what was given back is for the search to show.
         let before = self.lowering.memory.locations[cell].initial;
-        (before != poison::GONE).then_some(())?;
-        if !self.is_own(self.lowering.memory.address_of(cell)) {
+        (before != FREED).then_some(())?;
+        if !self.is_own(self.lowering.memory.locations[cell].address) {
             self.give(value);
         } else if !self.alone {
             self.changed.entry(cell).or_insert((before, span)).1 = span;
@@ -270,7 +282,7 @@ impl Run<'_, '_> {
     fn read(&self, cell: usize) -> Option<Value> {
         // What is wrong with this is for the search to show.
         let value = self.lowering.memory.locations[cell].initial;
-        (value | 1 != poison::UNSET).then_some(value)
+        (value | 1 != UNSET).then_some(value)
     }
 
     /// Executes one step; `false` where that is not for this run to do.
@@ -285,7 +297,7 @@ impl Run<'_, '_> {
         let Some(step) = block.steps.get(frame.step) else {
             return self.end(&block.end);
         };
-        let span = step.span;
+        let span = frame.shown.unwrap_or(step.span);
         match &step.action {
             Action::Assign(to, value) => {
                 let value = self.value(value)?;
@@ -300,7 +312,7 @@ impl Run<'_, '_> {
             Action::Load { to, address, .. } => {
                 let value = self.held(address)?;
                 // What is wrong with this is for the search to show.
-                (value | 1 != poison::UNSET).then_some(())?;
+                (value | 1 != UNSET).then_some(())?;
                 self.set(*to, value);
             }
             Action::Peek { to, address } => {
@@ -418,7 +430,7 @@ impl Run<'_, '_> {
                     return None;
                 }
                 self.frames.last_mut()?.step += 1;
-                self.enter(callee, &values, *to);
+                self.enter(callee, &values, *to, span);
                 return Some(());
             }
             Action::Spawn {
@@ -474,11 +486,11 @@ impl Run<'_, '_> {
             Action::AllocateArray {
                 to,
                 name,
-                element,
+                block,
                 count,
                 zeroed,
             } if self.alone => {
-                let cells = array_cells(element, self.value(count)?)?;
+                let cells = array_cells(block, self.value(count)?)?;
                 let memory = &mut self.lowering.memory;
                 let block = memory.allocate(name, &cells, span);
                 for cell in 0..cells.len() * usize::from(*zeroed) {
@@ -495,12 +507,13 @@ impl Run<'_, '_> {
                     let now = memory.location_mut(state, 0)?.initial;
                     let in_use = block_state::in_use(block.cells);
                     (now == in_use).then_some(())?;
-                    memory.set_initial(state, 0, in_use + block_state::FREED);
+                    memory.set_initial(state, 0, in_use + block_state::GIVEN_BACK);
                     for cell in 0..block.cells as usize {
-                        memory.set_initial(address, cell, poison::GONE);
+                        memory.set_initial(address, cell, FREED);
                     }
                 }
             }
+            Action::Statement if frame.shown.is_some() => {}
             Action::Statement => {
                 self.statement = Some(span);
             }
@@ -603,11 +616,10 @@ impl Run<'_, '_> {
             let memory = &mut self.lowering.memory;
             let range = (address, address + cells.len() as Value * memory.stride);
             if let Some(at) = self.own.iter().position(|own| *own == range)
-                && memory.next_address() == range.1
+                && memory.remove_last(address, cells.len())
             {
                 self.own.swap_remove(at);
-                let left = memory.locations.len() - cells.len();
-                memory.locations.truncate(left);
+                let left = memory.locations.len();
                 self.changed.retain(|cell, _| *cell < left);
                 self.escaping.retain(|escaping| *escaping != range);
             }

@@ -95,6 +95,17 @@ pub struct Cell {
     pub array: Option<(u32, u32)>,
 }
 
+/// A block of memory that ends in an array of any length.
+#[derive(Clone, Debug, Default)]
+pub struct ArrayBlock {
+    /// What comes before the array.
+    pub head: Vec<Cell>,
+    /// How the array is called: nothing, or `.buffer`.
+    pub array: String,
+    /// The cells of one element.
+    pub element: Vec<Cell>,
+}
+
 impl Cell {
     /// A cell that starts as 0 and is no element of an array of scalars.
     pub fn new(name: impl Into<String>) -> Self {
@@ -138,6 +149,8 @@ pub struct Function {
     pub blocks: Vec<Block>,
     /// Where it is defined.
     pub span: Span,
+    /// It is none of the user's: what it does is shown where it is called.
+    pub library: bool,
 }
 
 /// A variable of a function.
@@ -345,15 +358,15 @@ pub enum Action {
         /// The cells.
         cells: Vec<Cell>,
     },
-    /// Takes a block of so many elements. The number must be known before the program is searched: from constants, or from what comes before
-    /// the first thread is created.
+    /// Takes a block that ends in an array. How long that is should be known before the program is searched: from constants, or from what comes
+    /// before the first thread is created. Elsewhere a few lengths are tried.
     AllocateArray {
         /// Gets the address of the first cell.
         to: LocalId,
         /// What the block is called in witnesses.
         name: String,
-        /// The cells of one element.
-        element: Vec<Cell>,
+        /// What is in it.
+        block: ArrayBlock,
         /// How many elements.
         count: ValueExpr,
         /// Whether every cell is 0, as `calloc` has it.

@@ -37,6 +37,7 @@ fn code(name: &str, locals: &[&str], actions: Vec<Action>, end: End) -> Function
             span,
         }],
         span,
+        library: false,
     }
 }
 

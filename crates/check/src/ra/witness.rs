@@ -17,6 +17,7 @@ use super::facts::Fences;
 use super::observe::Roles;
 use super::observed::{How, Item};
 use super::step::{StepTaken, Violation};
+use crate::graphs::race_with_free;
 use crate::sc::{Access, execute};
 use crate::state::Frame;
 use crate::{Criterion, Model};
@@ -385,20 +386,16 @@ impl Replay<'_, '_, '_> {
         match (raced, violation) {
             (Some(events), _) => {
                 let [first, second] = events.map(|e| &story.events[e]);
-                let message = format!(
-                    "`{}` and `{}` race on {} `{}`",
-                    first.thread,
-                    second.thread,
-                    match second
-                        .location
-                        .as_deref()
-                        .and_then(|name| { program.locations.iter().find(|l| l.name == name) })
-                    {
-                        Some(location) if location.nonatomic => "the nonatomic location",
-                        _ => "the location",
-                    },
-                    second.location.as_deref().unwrap_or_default(),
-                );
+                let place = second.location.as_deref().unwrap_or_default();
+                let known = program.locations.iter().find(|l| l.name == place);
+                let what = match known.is_some_and(|location| location.nonatomic) {
+                    true => "the nonatomic location",
+                    false => "the location",
+                };
+                let message = race_with_free([first, second]).unwrap_or_else(|| {
+                    let (first, second) = (&first.thread, &second.thread);
+                    format!("`{first}` and `{second}` race on {what} `{place}`")
+                });
                 witness.pattern = Some(Pattern {
                     kind: PatternKind::Race,
                     events: events.to_vec(),

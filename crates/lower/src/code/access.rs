@@ -2,11 +2,10 @@
 
 use super::{Code, element_of};
 use crate::copies::Copy;
-use crate::memory::poison;
 use crate::unit::{Action, ValueExpr};
 use palisade_lang::{
-    Address, BinaryOp, Expr, Op, Order, PointId, RegisterExpr, RegisterId, Relation, RmwAction,
-    Span,
+    Address, BinaryOp, Expr, FREED, Op, Order, PointId, RegisterExpr, RegisterId, Relation,
+    RmwAction, Span, UNSET,
 };
 
 impl Code<'_, '_> {
@@ -73,7 +72,7 @@ impl Code<'_, '_> {
         match register {
             Some(register) if self.is_loose(address) => {
                 let odd = Expr::binary(BinaryOp::BitOr, Expr::Atom(register), Expr::Const(1));
-                let fine = Expr::binary(BinaryOp::NotEqual, odd, Expr::Const(poison::UNSET));
+                let fine = Expr::binary(BinaryOp::NotEqual, odd, Expr::Const(UNSET));
                 self.step(at, Op::Assert(fine), span)
             }
             _ => at,
@@ -91,7 +90,7 @@ impl Code<'_, '_> {
         if !self.lowering.vanishes || !self.is_loose(address) {
             return at;
         }
-        let gone = Expr::Const(poison::GONE);
+        let gone = Expr::Const(FREED);
         let fine = Expr::binary(BinaryOp::NotEqual, Expr::Atom(register), gone);
         self.step(at, Op::Assert(fine), span)
     }
@@ -133,11 +132,11 @@ impl Code<'_, '_> {
             return;
         }
         if self.lowering.vanishes {
-            let gone = Expr::Const(poison::GONE);
+            let gone = Expr::Const(FREED);
             self.never(at, address, Relation::Equal, gone, span);
         }
         if waits {
-            let unset = Expr::Const(poison::UNSET);
+            let unset = Expr::Const(UNSET);
             self.never(at, address, Relation::Equal, unset, span);
         }
     }

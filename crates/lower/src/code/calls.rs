@@ -24,7 +24,7 @@ impl Code<'_, '_> {
         else {
             return Some(at);
         };
-        let span = step.span;
+        let span = copy.shown.unwrap_or(step.span);
         let callee = self.value(copy, &mut at, callee, span);
         let mut values = Vec::new();
         for argument in arguments {
@@ -79,7 +79,7 @@ impl Code<'_, '_> {
         else {
             return Some(at);
         };
-        let span = step.span;
+        let span = copy.shown.unwrap_or(step.span);
         let function = match self.value(copy, &mut at, callee, span) {
             Expr::Const(number) => function_numbered(number),
             _ => None,

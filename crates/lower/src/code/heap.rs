@@ -2,11 +2,12 @@
 
 use super::Code;
 use crate::fold;
-use crate::memory::{block_state, poison};
+use crate::memory::array_cells;
 use crate::program::Allocation;
-use crate::unit::{Action, Atom, Cell, LocalId, Step, ValueExpr};
+use crate::unit::{Action, ArrayBlock, Atom, Cell, LocalId, Step, ValueExpr};
 use palisade_lang::{
-    Address, BinaryOp, Expr, Op, Order, PointId, RegisterExpr, RegisterId, RmwAction, Span, Value,
+    Address, BinaryOp, Diagnostic, Expr, FREED, Op, Order, PointId, RegisterExpr, RegisterId,
+    RmwAction, Span, UNSET, Value, block_state,
 };
 
 /// Which cells of a new block the next steps set before anything else can tell that there is a block: `set[c]` for cell c.
@@ -45,7 +46,84 @@ pub(super) fn set_at_once(pointer: LocalId, next: &[Step], stride: Value) -> Vec
     set
 }
 
+/// Where it is not known how long an array is that is allocated, up to so many elements are tried.
+const TRIED_LENGTH: Value = 8;
+
+/// A block that ends in an array, as it is to be allocated.
+pub(super) struct Wanted<'a> {
+    /// Gets its address.
+    pub register: RegisterId,
+    /// What it is called.
+    pub name: &'a str,
+    /// What is in it.
+    pub block: &'a ArrayBlock,
+    /// What the next steps set; `None` where all of it is set to 0.
+    pub set: Option<Vec<Value>>,
+    /// Whether this can happen more than once.
+    pub in_loop: bool,
+}
+
 impl Code<'_, '_> {
+    /// Takes a block with so many elements; `None` where that is refused.
+    pub(super) fn allocate_array(
+        &mut self,
+        at: PointId,
+        wanted: &Wanted<'_>,
+        count: &RegisterExpr,
+        span: Span,
+    ) -> Option<PointId> {
+        if let Expr::Const(count) = *count {
+            let done = self.allocate_elements(at, wanted, count, span);
+            if done.is_none() {
+                let message = "this allocates too much memory";
+                self.lowering.errors.push(Diagnostic::error(span, message));
+            }
+            return done;
+        }
+        let after = self.point(span);
+        for tried in 0..=TRIED_LENGTH {
+            let is = fold::binary(BinaryOp::Equal, count.clone(), Expr::Const(tried));
+            let here = self.step(at, Op::Assume(is), span);
+            let here = self.allocate_elements(here, wanted, tried, span)?;
+            self.thread.edge(here, after, Op::Jump, span);
+        }
+        let below = fold::binary(BinaryOp::Less, count.clone(), Expr::Const(0));
+        let above = fold::binary(BinaryOp::Less, Expr::Const(TRIED_LENGTH), count.clone());
+        let other = fold::binary(BinaryOp::Or, below, above);
+        let beyond = self.step(at, Op::Assume(other), span);
+        let message =
+            format!("an array of more than {TRIED_LENGTH} elements may be allocated here");
+        self.bound(beyond, message, span);
+        Some(after)
+    }
+
+    fn allocate_elements(
+        &mut self,
+        at: PointId,
+        wanted: &Wanted<'_>,
+        count: Value,
+        span: Span,
+    ) -> Option<PointId> {
+        let cells = array_cells(wanted.block, count)?;
+        let all = 0..cells.len() as Value;
+        let set = wanted.set.clone().unwrap_or_else(|| all.clone().collect());
+        let (register, name) = (wanted.register, wanted.name);
+        let mut at = self.allocate(at, register, name, &cells, &set, wanted.in_loop, span);
+        if wanted.set.is_none() {
+            for cell in all {
+                let offset = Expr::Const(cell * self.lowering.memory.stride);
+                let cell = fold::binary(BinaryOp::Add, Expr::Atom(register), offset);
+                let zero = Op::Store {
+                    address: Address::Pointer(cell),
+                    value: Expr::Const(0),
+                    order: Order::NonAtomic,
+                };
+                at = self.step(at, zero, span);
+            }
+        }
+        Some(at)
+    }
+
     /// Takes a block. Its cells become unset by stores of this thread, except `set`, which the next steps store to: an access that the allocation
     /// does not happen before is a race.
     #[allow(clippy::too_many_arguments)]
@@ -91,7 +169,7 @@ impl Code<'_, '_> {
                 let stride = self.lowering.memory.stride;
                 let unset = Op::Store {
                     address: self.direct(block.address + cell * stride),
-                    value: Expr::Const(poison::UNSET),
+                    value: Expr::Const(UNSET),
                     order: Order::NonAtomic,
                 };
                 here = self.step(here, unset, span);
@@ -163,11 +241,11 @@ impl Code<'_, '_> {
         let cell = Expr::binary(BinaryOp::Add, Expr::Atom(pointer), cell);
         let overwrite = Op::Store {
             address: Address::Pointer(cell),
-            value: Expr::Const(poison::GONE),
+            value: Expr::Const(FREED),
             order: Order::NonAtomic,
         };
         self.thread.edge(again, head, overwrite, span);
-        let freed = Expr::Const(block_state::FREED);
+        let freed = Expr::Const(block_state::GIVEN_BACK);
         let freed = Op::Store {
             address: header,
             value: Expr::binary(BinaryOp::Add, Expr::Atom(state), freed),
