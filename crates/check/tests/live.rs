@@ -266,6 +266,15 @@ fn blocks_are_one_step() {
     assert_eq!(hang(busy), None);
     let endless = "shared x, y; thread a { atomic { while x == 0 { } } } thread b { x = 1; }";
     assert!(hang(endless).is_some());
+    // An error inside a block keeps the others out for ever, also from steps that touch no memory; an error elsewhere does not.
+    let kept_out = "shared x; thread a { let r; atomic { assert r == 1; } } thread b { let s; assume s == 0; }";
+    assert!(hang(kept_out).unwrap().contains("`b` waits for ever"));
+    let stopped = "shared x; thread a { let r; assert r == 1; } thread b { let s; assume s == 0; }";
+    assert_eq!(hang(stopped), None);
+    for text in [kept_out, stopped] {
+        let program = program(text);
+        assert_eq!(decided(&program, Model::Sc), oracle::sc_live(&program));
+    }
 }
 
 #[test]

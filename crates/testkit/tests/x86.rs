@@ -19,7 +19,8 @@ fn reachable(text: &str) -> bool {
 #[test]
 fn random_code_ends_as_on_a_processor() {
     let mut ended = 0;
-    for seed in 0..4000 {
+    // The last two were refused once: a jump after a shift to the right of a small number.
+    for seed in (0..4000).chain([328_600, 10_400_284]) {
         let Some(text) = x86::random_test(seed) else {
             continue;
         };
@@ -56,6 +57,11 @@ fn what_a_processor_does() {
     // A logical shift brings in zeros, an arithmetic one the sign.
     ends_with("MOV EAX,$-1;SHR EAX,$28", 15);
     ends_with("MOV EAX,$-16;SAR EAX,$2", -4);
+    // The bit that leaves is the carry.
+    for (shifted, eax) in [(3, 7), (2, 8)] {
+        let code = format!("MOV EBX,${shifted};MOV EAX,$7;SHR EBX,$1;JB L;MOV EAX,$8;L: NOP");
+        ends_with(&code, eax);
+    }
     // 32 bits wrap.
     ends_with("MOV EAX,$0x7fffffff;INC EAX", i32::MIN.into());
     ends_with("MOV EAX,$-1;ADD EAX,$1", 0);

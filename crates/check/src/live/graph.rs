@@ -72,6 +72,9 @@ pub(super) struct Graph<'f, 'p> {
     pub cut: Vec<bool>,
     /// For each state the one that it was found from, and the edge.
     pub parents: Vec<(u32, usize)>,
+    /// Whether a step that touches no memory may be made before everything else. An error inside an `atomic` block keeps the other threads out for ever, each where it is then:
+    /// in a program with blocks, steps that touch no memory may come too late, so that they take their turns like all others.
+    local_first: bool,
     /// A step that is an error of the program was seen.
     pub errors: bool,
 }
@@ -101,6 +104,7 @@ impl<'f, 'p> Graph<'f, 'p> {
             holders: Vec::new(),
             cut: Vec::new(),
             parents: Vec::new(),
+            local_first: !(program.threads.iter()).any(|t| t.points.iter().any(|p| p.atomic)),
             errors: false,
         };
         let mut view = frame.threads.view();
@@ -252,7 +256,7 @@ impl<'f, 'p> Graph<'f, 'p> {
         let holder = match frame.atomic_thread(view, &row) {
             Some(holder) => Holder::Block(holder as u16),
             None => (threads.clone())
-                .find(|&t| !drains(t) && moves_first(frame, view, &row, t))
+                .find(|&t| self.local_first && !drains(t) && moves_first(frame, view, &row, t))
                 .map_or(Holder::None, |first| Holder::First(first as u16)),
         };
         for thread in threads {

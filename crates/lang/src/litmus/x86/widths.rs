@@ -35,7 +35,8 @@ pub(super) fn matter(test: &Test<'_>, rows: &[Vec<Span>]) -> bool {
         let mnemonic = word.to_ascii_lowercase();
         let (name, size) = plain_mnemonic(&mnemonic);
         match name {
-            "sub" | "dec" | "neg" | "not" | "shl" | "sal" => return true,
+            // Shifts to the right make no value larger, but which bit they leave in the carry is known only with widths.
+            "sub" | "dec" | "neg" | "not" | "shl" | "sal" | "shr" | "sar" => return true,
             "add" | "inc" | "xadd" | "and" | "or" | "xor" => doublings += 1,
             _ if name.starts_with('j') => {
                 has_loop |= labels.contains(&(column, operands.trim()));
