@@ -10,6 +10,7 @@ use palisade_lang::{Language, LocationId, Program};
 use palisade_memory::{Pattern, PatternKind, Witness};
 use palisade_threads::{ActionKind, LocalId, View};
 
+use crate::note::Note;
 use crate::run::{Run, events, replay, step};
 use crate::sc::{Observed, Observer, ScSpace, execute};
 use crate::search::search;
@@ -156,31 +157,15 @@ pub(crate) fn check(program: &Program, options: &Options, control: &Control<'_>)
 }
 
 /// Where no location is declared `nonatomic`: which ones were looked at, and why.
-fn why_all_locations(program: &Program) -> Option<String> {
+fn why_all_locations(program: &Program) -> Option<Note> {
     // C and Rust say by types what is atomic, so there is nothing to declare.
     let declares = !matches!(program.language, Language::C | Language::Rust);
     if !declares || program.locations.iter().any(|l| l.nonatomic) {
         return None;
     }
-    let names: Vec<String> = (program.locations.iter())
-        .map(|location| format!("`{}`", location.name))
-        .collect();
-    let shown = match names.len() {
-        0 => return None,
-        1..=MOST_NAMED => names.join(", "),
-        all => format!(
-            "{} and {} more",
-            names[..MOST_NAMED].join(", "),
-            all - MOST_NAMED
-        ),
-    };
-    Some(format!(
-        "no location is declared `nonatomic`, so that races on all of them count ({shown}); where some are (`nonatomic shared x;`), only races on those do"
-    ))
+    let names: Vec<String> = program.locations.iter().map(|l| l.name.clone()).collect();
+    (!names.is_empty()).then_some(Note::AllLocationsCount(names))
 }
-
-/// So many locations are named in a sentence.
-const MOST_NAMED: usize = 8;
 
 fn witness(
     space: &ScSpace<'_, '_, Races>,

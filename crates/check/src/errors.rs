@@ -3,7 +3,7 @@
 use palisade_lang::{Address, BinaryOp, Expr, Op, Program, RegisterExpr, RegisterId, RmwAction};
 
 use crate::values::{Possible, possible_values};
-use crate::{Answer, Control, Criterion, ERROR_NOTE, Model, Options, Reductions, Verdict};
+use crate::{Answer, Control, Criterion, Model, Note, Options, Reductions, Verdict};
 
 /// Where errors are not asked for, the answer does not wait for them: they are looked for among so many states where the program has assertions, …
 const MOST_STATES: u64 = 20_000;
@@ -21,7 +21,7 @@ pub fn mention_errors(
     options: &Options,
     control: &Control<'_>,
 ) {
-    let mentioned = answer.notes.iter().any(|note| note == ERROR_NOTE);
+    let mentioned = answer.notes.contains(&Note::ProgramErrs);
     let asserts = |op: &Op| matches!(op, Op::Assert(_));
     let most_states = match () {
         () if has(program, asserts) => MOST_STATES,
@@ -43,7 +43,7 @@ pub fn mention_errors(
     let mut program = program.clone();
     program.nevers.clear();
     if crate::safe::check(&program, &question, control).verdict == Verdict::Violated {
-        answer.notes.push(ERROR_NOTE.to_owned());
+        answer.notes.push(Note::ProgramErrs);
     }
 }
 

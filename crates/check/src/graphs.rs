@@ -19,6 +19,7 @@ use palisade_memory::{
 use rustc_hash::FxHashMap;
 
 use crate::live::rounds::{Hang, Hangs};
+use crate::note::{How, Note};
 use crate::ra::witness::cycle_through;
 use crate::run::event_at;
 use crate::safe::never_in_words;
@@ -136,10 +137,7 @@ impl Walk<'_> {
             )),
         };
         let notes = match verdict {
-            Verdict::Holds => vec![format!(
-                "all its execution graphs under {} were seen",
-                self.options.model.name()
-            )],
+            Verdict::Holds => vec![Note::How(How::AllGraphs(self.options.model))],
             _ => Vec::new(),
         };
         Answer {

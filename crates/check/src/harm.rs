@@ -65,7 +65,7 @@ pub fn harm(
             Harm::Unknown("with so many copies it cannot; with more, it is not known".into())
         }
         Verdict::Holds => Harm::None,
-        Verdict::Violated if safe.notes.iter().any(|note| note == crate::reach::SC_NOTE) => {
+        Verdict::Violated if safe.notes.contains(&crate::Note::HappensUnderSc) => {
             Harm::Unknown("the program goes wrong under SC already".into())
         }
         Verdict::Violated => {

@@ -14,6 +14,7 @@ mod harm;
 mod idle;
 mod live;
 mod names;
+pub mod note;
 pub mod open;
 pub mod orders;
 mod persistent;
@@ -37,6 +38,7 @@ pub use certificate::{CERTIFIED, NoCertificate, certificate};
 pub use checkpoint::Checkpoints;
 pub use errors::mention_errors;
 pub use harm::harm;
+pub use note::{How, InMemory, Note};
 pub use palisade_explore::{Disk, Hosts, threads};
 use palisade_lang::Program;
 pub use palisade_memory::{Criterion, Model, Witness};
@@ -86,10 +88,6 @@ pub struct Rounds {
     /// A set at this cost is enough.
     pub upper_bound: Option<u64>,
 }
-
-/// Said where another criterion is decided for a program that has an error.
-pub(crate) const ERROR_NOTE: &str =
-    "an assertion can fail or an error of the program can be reached (see the criterion `safe`)";
 
 /// The pairs of model and criterion that have a meaning; for each model the strongest criterion first.
 ///
@@ -164,11 +162,10 @@ pub fn check(
         }
     };
     if options.disk.is_some() {
-        answer
-            .notes
-            .extend(kept_in_memory(options).map(str::to_owned));
+        let kept = kept_in_memory(options);
+        answer.notes.extend(kept.map(Note::InMemoryOnly));
     }
-    answer.notes.extend(orders::notes(program, options.model));
+    answer.notes.extend(orders::note(program, options.model));
     if options.criterion == Criterion::Safe && answer.verdict == Verdict::Holds {
         answer.notes.extend(waiting::note(program));
     }
@@ -183,17 +180,13 @@ pub fn check(
 }
 
 /// What to say of a question some of whose searches put nothing on disk.
-fn kept_in_memory(options: &Options) -> Option<&'static str> {
+fn kept_in_memory(options: &Options) -> Option<InMemory> {
     match (options.model, options.criterion) {
-        (_, Criterion::Live) => {
-            Some("`live` keeps its graph of states in memory: `--disk` is of no use for it")
+        (_, Criterion::Live) => Some(InMemory::Live),
+        (Model::Tso, Criterion::Safe) => Some(InMemory::Backward),
+        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Robust | Criterion::Safe) => {
+            Some(InMemory::Weak)
         }
-        (Model::Tso, Criterion::Safe) => Some(
-            "of the searches for `safe` under TSO, the backward one keeps its states in memory: `--disk` is of use for the others only",
-        ),
-        (Model::Ra | Model::C20 | Model::Rc11, Criterion::Robust | Criterion::Safe) => Some(
-            "most searches under this model keep their states in memory: `--disk` is of use for walks over states of SC only",
-        ),
         _ => None,
     }
 }

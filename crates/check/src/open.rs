@@ -16,7 +16,7 @@ use palisade_memory::Witness;
 use palisade_threads::visit_state_atoms;
 
 use crate::idle::{can_err, direct, is_partial};
-use crate::{Answer, Criterion, Model, Refusal, Verdict};
+use crate::{Answer, Criterion, Model, Note, Refusal, Verdict};
 
 /// Asks a question about a program.
 pub type Ask<'a> = dyn FnMut(&Program, Model, Criterion) -> Result<Answer, Refusal> + 'a;
@@ -27,7 +27,7 @@ pub struct Shown {
     /// What is left of it.
     pub program: Program,
     /// What to say about it.
-    pub note: String,
+    pub note: Note,
 }
 
 /// Tries to show that a program is safe under a model whatever is read from some locations: these, and others from the cycles that keep it from being robust.
@@ -52,14 +52,8 @@ pub fn safe_whatever_is_read(
         };
         match (answer.verdict, answer.witnesses.first()) {
             (Verdict::Holds, _) => {
-                let names: Vec<String> = open
-                    .iter()
-                    .map(|l| format!("`{}`", program.location(*l).name))
-                    .collect();
-                let note = format!(
-                    "it is safe whatever is read from {}: with that left open it is robust, and under SC it is safe",
-                    names.join(", ")
-                );
+                let names = open.iter().map(|l| program.location(*l).name.clone());
+                let note = Note::SafeWhateverIsRead(names.collect());
                 return Ok(Some(Shown {
                     program: left,
                     note,

@@ -7,20 +7,18 @@ use palisade_memory::c20::graph::event_order;
 use palisade_memory::{EventKind, Model, OrderName, Witness};
 use std::collections::{BTreeSet, HashSet};
 
+use crate::Note;
+
 /// What must be said about the orders that the program's text has, whatever the verdict under this model is.
-pub fn notes(program: &Program, model: Model) -> Vec<String> {
+pub fn note(program: &Program, model: Model) -> Option<Note> {
     match model {
-        Model::Sc if has(program, |written, default| written != default) => vec![
-            "the orders that were written have no effect under `sc`; `--model c20` looks at them"
-                .to_owned(),
-        ],
+        Model::Sc if has(program, |written, default| written != default) => {
+            Some(Note::OrdersWithoutEffect(model))
+        }
         // A `seqcst` store is followed by a fence, and x86 needs nothing else for what is stronger than the default.
-        Model::Tso if has(program, is_weaker) => vec![
-            "of the orders that were written only `seqcst` has an effect under `tso`; `--model c20` looks at all of them"
-                .to_owned(),
-        ],
-        Model::C20 | Model::Rc11 => load_buffering(program).into_iter().collect(),
-        Model::Sc | Model::Tso | Model::Ra => Vec::new(),
+        Model::Tso if has(program, is_weaker) => Some(Note::OrdersWithoutEffect(model)),
+        Model::C20 | Model::Rc11 => load_buffering(program),
+        Model::Sc | Model::Tso | Model::Ra => None,
     }
 }
 
@@ -45,17 +43,16 @@ fn is_weaker(order: Order, default: Order) -> bool {
 }
 
 /// A load after which nothing is ordered, and a store behind it that it could overtake: C++ and ARM let it, RC11 and we do not.
-fn load_buffering(program: &Program) -> Option<String> {
+fn load_buffering(program: &Program) -> Option<Note> {
     program.threads.iter().find_map(|thread| {
         let mut loads = thread.transitions.iter().filter(|t| is_relaxed_read(t));
         loads.find_map(|load| {
             let store = independent_store(thread, load)?;
             let line = |t: &Transition| program.source.line_column(t.span.start).line;
-            Some(format!(
-                "the relaxed store in line {} does not depend on the relaxed load in line {} before it: C++ and ARM allow it to be seen before the load happens (load buffering), which this model, like RC11, does not have",
-                line(store),
-                line(load)
-            ))
+            Some(Note::LoadBuffering {
+                store: line(store),
+                load: line(load),
+            })
         })
     })
 }
@@ -166,10 +163,10 @@ mod tests {
     use super::*;
     use palisade_lang::{ParseOptions, Source};
 
-    fn notes_of(text: &str, model: Model) -> Vec<String> {
+    fn note_of(text: &str, model: Model) -> Option<Note> {
         let source = Source::new("test.pal", text);
         let parsed = palisade_lang::parse(&source, &ParseOptions::default());
-        notes(&parsed.expect("a program").program, model)
+        note(&parsed.expect("a program").program, model)
     }
 
     #[test]
@@ -177,18 +174,26 @@ mod tests {
         let relaxed = "shared x; thread a { x.store(1, relaxed); }";
         let seqcst = "shared x; thread a { x.store(1, seqcst); }";
         let none = "shared x; nonatomic shared d; thread a { d = 1; x = 1; fence; }";
-        for (text, sc, tso) in [(relaxed, 1, 1), (seqcst, 1, 0), (none, 0, 0)] {
-            assert_eq!(notes_of(text, Model::Sc).len(), sc, "{text}");
-            assert_eq!(notes_of(text, Model::Tso).len(), tso, "{text}");
-            assert!(notes_of(text, Model::C20).is_empty());
+        let ignored = |said: bool, model| said.then_some(Note::OrdersWithoutEffect(model));
+        for (text, sc, tso) in [
+            (relaxed, true, true),
+            (seqcst, true, false),
+            (none, false, false),
+        ] {
+            assert_eq!(note_of(text, Model::Sc), ignored(sc, Model::Sc), "{text}");
+            assert_eq!(
+                note_of(text, Model::Tso),
+                ignored(tso, Model::Tso),
+                "{text}"
+            );
+            assert_eq!(note_of(text, Model::C20), None);
         }
-        assert!(notes_of(relaxed, Model::Sc)[0].contains("--model c20"));
     }
 
     #[test]
     fn load_buffering_is_mentioned_where_nothing_prevents_it() {
         let body = |text: &str| {
-            !notes_of(&format!("shared x, y; thread a {{ {text} }}"), Model::C20).is_empty()
+            note_of(&format!("shared x, y; thread a {{ {text} }}"), Model::C20).is_some()
         };
         assert!(body("let r = x.load(relaxed); y.store(1, relaxed);"));
         assert!(body("let r = fadd(x, 1, relaxed); y.store(1, relaxed);"));

@@ -147,7 +147,7 @@ impl Answer {
     /// Notes that the program has errors of its own, if the walk has seen one.
     pub(crate) fn note_errors(&mut self, seen: &AtomicBool) {
         if seen.load(Ordering::Relaxed) {
-            self.notes.push(crate::ERROR_NOTE.into());
+            self.notes.push(crate::Note::ProgramErrs);
         }
     }
 }

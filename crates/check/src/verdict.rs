@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Checkpoints;
+use crate::note::Note;
 
 /// Everything that can be set for a check.
 #[derive(Clone, Debug)]
@@ -157,8 +158,8 @@ pub struct Answer {
     pub witnesses: Vec<Witness>,
     /// What it took.
     pub stats: Stats,
-    /// What the user should know beside the verdict, a sentence each.
-    pub notes: Vec<String>,
+    /// What the user should know beside the verdict.
+    pub notes: Vec<Note>,
     /// Where a program is not robust and the caller has asked: what that means for its assertions.
     pub harm: Option<Harm>,
 }

@@ -15,6 +15,7 @@ use palisade_lang::{Op, Program};
 use palisade_threads::{ActionKind, LocalId, Status, View};
 use rustc_hash::FxHashSet;
 
+use crate::Note;
 use crate::sc::execute;
 use crate::state::Frame;
 
@@ -123,7 +124,7 @@ fn alone(frame: &Frame<'_>, view: &mut View<'_>, row: &[u32], thread: usize) -> 
 pub(crate) const UNSURE: &str = "a thread may go round in a loop with so many different values in its registers that it was not found out whether it waits there for ever";
 
 /// What `never deadlock` does not say about a program: loops that change memory may go on for ever, too.
-pub(crate) fn note(program: &Program) -> Option<String> {
+pub(crate) fn note(program: &Program) -> Option<Note> {
     if !palisade_lang::never::mentions_deadlock(program) {
         return None;
     }
@@ -144,12 +145,5 @@ pub(crate) fn note(program: &Program) -> Option<String> {
         }
     }
     lines.sort_unstable();
-    let places = match &lines[..] {
-        [] => return None,
-        [line] => format!("the loop at line {line}"),
-        [first, .., last] => format!("{} loops, at lines {first} to {last},", lines.len()),
-    };
-    Some(format!(
-        "`deadlock` sees waiting, also in loops that change nothing; {places} may also spin while memory changes, which only `--criterion live` rules out"
-    ))
+    (!lines.is_empty()).then_some(Note::SpinsWithEffect(lines))
 }

@@ -14,16 +14,9 @@ use crate::idle::without_idle_locations;
 use crate::open::{Shown, counting_locations, safe_whatever_is_read};
 use crate::ra::runs::{SeqCst, Walked};
 use crate::{
-    Answer, Control, Criterion, Model, Options, Refusal, Stats, Verdict, graphs, ra,
+    Answer, Control, Criterion, Model, Note, Options, Refusal, Stats, Verdict, graphs, ra,
     safe as under_sc,
 };
-
-/// Said where a race is what is not safe.
-const RACE_NOTE: &str =
-    "a race on `nonatomic` data has no meaning: whatever follows it may go wrong";
-
-/// Said where locations were left out because they make no difference.
-const IDLE: &str = "nothing depends on the values of these, which are only accessed relaxed, so that they were left out:";
 
 /// At least so many states are looked at with some values left open, and never many more than were seen of the program itself.
 const MOST_TRIED: u64 = 50_000;
@@ -106,20 +99,14 @@ pub(crate) fn observational(
         model => ra::observational(program, &part(model), control)?,
     };
     match answer.verdict {
-        Verdict::Holds if answer.stats.states > 0 => answer.notes.push(OBSERVED_NOTE.to_owned()),
-        Verdict::Violated if is_race(&answer) => answer.notes.push(RACE_NOTE.to_owned()),
-        Verdict::Violated => answer.notes.push(OBSERVATION_NOTE.to_owned()),
+        Verdict::Holds if answer.stats.states > 0 => answer.notes.push(Note::Observed),
+        Verdict::Violated if is_race(&answer) => answer.notes.push(Note::Race),
+        Verdict::Violated => answer.notes.push(Note::StaleValueUsed),
         _ => {}
     }
     answer.stats.wall = asked.start.elapsed();
     Ok(answer)
 }
-
-/// Said where a program is observationally robust.
-const OBSERVED_NOTE: &str = "it goes the ways and stores the values that it does under SC; a load whose value is not used may still read what SC does not show";
-
-/// Said where it is not.
-const OBSERVATION_NOTE: &str = "what is used here differs from what SC shows in this order of events; whether it makes a difference for the program is the question `safe`";
 
 /// RC11 with seq_cst accesses lies between two questions that can be decided: with their orders weakened to acquire and release it has more graphs, and
 /// C++20 has fewer. Where these two differ, the graphs themselves are looked at.
@@ -221,12 +208,8 @@ pub(crate) fn safe_and_ways(
         let question = asked.part(model, Criterion::Safe);
         let (answer, as_sc) = safe_and_ways(&without, &question, control)?;
         if answer.verdict == Verdict::Holds {
-            let names: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
-            let note = format!("{IDLE} {}", names.join(", "));
-            let answer = Answer {
-                notes: answer.notes.into_iter().chain([note]).collect(),
-                ..answer
-            };
+            let mut answer = answer;
+            answer.notes.push(Note::LeftOut(names));
             return Ok((answer, as_sc));
         }
     }
@@ -441,24 +424,17 @@ pub(crate) fn violated_under_sc(
     for witness in &mut sc.witnesses {
         ra::sc_run_of(witness, drf.model);
     }
-    sc.notes
-        .push("the run that shows it is possible under SC already".to_owned());
+    sc.notes.push(Note::HappensUnderSc);
     Ok(sc)
 }
 
 fn safe_as_under_sc(mut robust: Answer, model: Model) -> Answer {
-    robust.notes.push(format!(
-        "the program is robust: under {} it does what it does under SC, and there it is safe",
-        model.name()
-    ));
+    robust.notes.push(Note::RobustAndSafe(model));
     robust
 }
 
 fn safe_as_observed(mut observed: Answer, model: Model) -> Answer {
-    observed.notes = vec![format!(
-        "the program is not robust, but observationally robust: under {} it goes the ways and stores the values that it does under SC, and there it is safe",
-        model.name()
-    )];
+    observed.notes = vec![Note::ObservedAndSafe(model)];
     observed.stats = Stats::default();
     observed
 }
@@ -478,9 +454,7 @@ pub(crate) fn drf(
         Verdict::Unknown(_) => races,
         Verdict::Holds if !ra::has_nonatomic_accesses(program) => {
             let mut answer = races;
-            answer
-                .notes
-                .push("no access is nonatomic, so nothing can race".to_owned());
+            answer.notes.push(Note::NothingCanRace);
             answer
         }
         Verdict::Holds => {
@@ -516,7 +490,7 @@ pub(crate) fn is_race(answer: &Answer) -> bool {
 /// The same answer to the question whether a criterion holds that a race violates.
 pub(crate) fn raced(mut answer: Answer, criterion: Criterion) -> Answer {
     if answer.verdict == Verdict::Violated && criterion == Criterion::Safe {
-        answer.notes.push(RACE_NOTE.to_owned());
+        answer.notes.push(Note::Race);
     }
     for witness in &mut answer.witnesses {
         witness.criterion = criterion;

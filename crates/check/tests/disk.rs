@@ -1,5 +1,6 @@
 //! Where states are makes no difference: verdict, runs and statistics are the same in memory and on disk.
 
+use palisade_check::note::Note;
 use palisade_check::{Answer, Control, Disk, Model, Options, QUESTIONS, Refusal, check};
 use palisade_lang::{ParseOptions, Program, Source};
 use palisade_testkit::{Shape, parse, random_sketch};
@@ -24,10 +25,10 @@ fn told(answer: &Result<Answer, Refusal>) -> String {
             stats.wall = Duration::ZERO;
             stats.peak_memory_bytes = 0;
             // Some notes say what is not on disk.
-            let notes: Vec<&String> = answer
+            let notes: Vec<&Note> = answer
                 .notes
                 .iter()
-                .filter(|note| !note.contains("--disk"))
+                .filter(|note| !matches!(note, Note::InMemoryOnly(_)))
                 .collect();
             let (verdict, witnesses) = (&answer.verdict, &answer.witnesses);
             format!("{verdict:?} {witnesses:?} {notes:?} {stats:?}")

@@ -1,5 +1,6 @@
 //! How many processes walk together makes no difference: verdict, runs and statistics are the same. Here, a thread stands for each process, with tables of its own.
 
+use palisade_check::note::Note;
 use palisade_check::{Answer, Control, Disk, Hosts, Model, Options, QUESTIONS, Refusal, check};
 use palisade_lang::{ParseOptions, Program, Source};
 use palisade_testkit::{Shape, parse, random_sketch};
@@ -26,10 +27,10 @@ fn told(answer: &Result<Answer, Refusal>) -> String {
             stats.wall = Duration::ZERO;
             stats.peak_memory_bytes = 0;
             // Some notes say what is not on disk.
-            let notes: Vec<&String> = answer
+            let notes: Vec<&Note> = answer
                 .notes
                 .iter()
-                .filter(|note| !note.contains("--disk"))
+                .filter(|note| !matches!(note, Note::InMemoryOnly(_)))
                 .collect();
             let (verdict, witnesses) = (&answer.verdict, &answer.witnesses);
             format!("{verdict:?} {witnesses:?} {notes:?} {stats:?}")

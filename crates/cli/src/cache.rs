@@ -7,6 +7,7 @@ use crate::commands::certificate;
 use crate::files::write_whole;
 use palisade::included_text;
 use palisade_certificate::{Claim, Header, Locations};
+use palisade_check::note::Note;
 use palisade_check::{CERTIFIED, Control, Options, Stats};
 use palisade_lang::Program;
 use palisade_memory::Witness;
@@ -76,11 +77,11 @@ impl<'a> Cache<'a> {
                 (Verdict::Holds, "its certificate was checked")
             }
         };
-        let mut notes = vec![format!("the answer is from the cache: {proof}")];
+        let mut notes = vec![Note::Said(format!("the answer is from the cache: {proof}"))];
         // A proof says nothing about what was said beside it.
         notes.extend(entry.notes.iter().map(|note| {
             let note = note.replace(char::is_control, " ");
-            format!("kept beside the answer, and not checked: {note}")
+            Note::Said(format!("kept beside the answer, and not checked: {note}"))
         }));
         Some(Answer {
             verdict,
@@ -131,7 +132,7 @@ impl<'a> Cache<'a> {
             }
         }
         let entry = Entry {
-            notes: answer.notes.clone(),
+            notes: palisade_report::notes::sentences(&answer.notes),
             witness: proof,
         };
         if let Ok(text) = serde_json::to_string(&entry) {

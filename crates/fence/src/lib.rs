@@ -29,6 +29,7 @@ pub use costs::{CostFile, Costs, Profile};
 use cover::{Clause, cheapest};
 use few::{Few, Moving};
 pub use orders::{Assignment, Choices, Freedom, Needed, Orders, OrdersResult, Slot, orders};
+use palisade_check::note::{Note, add_new};
 use palisade_check::{
     Answer, Control, Criterion, Options, Progress, Refusal, Rounds, Stats, Verdict, Witness,
 };
@@ -78,7 +79,7 @@ pub struct Fences {
     /// How many proposals were checked: `queries`; the states of all checks together.
     pub stats: Stats,
     /// What the user should know beside it.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// Sets from which nothing can be left out.
@@ -205,7 +206,7 @@ struct Search<'a> {
     /// Whether a set was looked for that the text alone shows to be enough.
     easy_tried: bool,
     stats: Stats,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 /// How the search for the next set ends.
@@ -270,7 +271,7 @@ impl<'a> Search<'a> {
         match answer.verdict {
             Verdict::Holds => {
                 self.confirm(set);
-                self.add_notes(answer.notes);
+                add_new(&mut self.notes, answer.notes);
                 Ok(true)
             }
             Verdict::Violated => {
@@ -313,11 +314,11 @@ impl<'a> Search<'a> {
             match answer.verdict {
                 Verdict::Holds => {
                     self.confirm(&chosen);
-                    self.add_notes(answer.notes);
+                    add_new(&mut self.notes, answer.notes);
                     return Ok(Proposal::Confirmed(chosen));
                 }
                 Verdict::Unknown(reason) => {
-                    self.add_notes(answer.notes);
+                    add_new(&mut self.notes, answer.notes);
                     return Ok(Proposal::Stopped(reason));
                 }
                 Verdict::Violated => {
@@ -502,14 +503,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn add_notes(&mut self, notes: Vec<String>) {
-        for note in notes {
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
-    }
-
     fn repair_set(&self, chosen: &[usize]) -> RepairSet {
         RepairSet {
             repairs: chosen.iter().map(|&c| self.candidates.all[c]).collect(),
@@ -556,9 +549,7 @@ impl<'a> Search<'a> {
             if let Some(witness) = answer.witnesses.into_iter().next() {
                 explanations.push((self.candidates.all[repair].repair, witness));
             } else if let Verdict::Unknown(reason) = answer.verdict {
-                self.add_notes(vec![format!(
-                    "a repair could not be explained, because its violation was not found again: {reason}"
-                )]);
+                add_new(&mut self.notes, [Note::RepairUnexplained(reason)]);
             }
         }
         Ok(explanations)

@@ -5,6 +5,7 @@ use crate::limits::{Limits, within};
 use crate::orders::{ordered, unit_costs};
 use crate::question::{Asked, Wanted};
 use crate::read::{Input, Reading, read};
+use palisade_check::note::Note;
 use palisade_check::{Answer, Control, Options, Stats, Verdict, harm, mention_errors};
 use palisade_fence::{
     Candidates, Costs, FenceResult, Fences, Freedom, Kinds, Orders, OrdersResult, RepairSet,
@@ -227,12 +228,12 @@ pub fn report(
                         (program, result) = (more, Ok(Findings::One(other)));
                     }
                     Ok(Findings::One(other)) => {
-                        found.notes.push(for_any_number(&other.verdict));
+                        found.notes.push(Note::Said(for_any_number(&other.verdict)));
                         found.stats.wall += other.stats.wall;
                     }
                     Err(failure) => {
                         let unknown = Verdict::Unknown(failure.reason());
-                        found.notes.push(for_any_number(&unknown));
+                        found.notes.push(Note::Said(for_any_number(&unknown)));
                     }
                     Ok(_) => {}
                 }
@@ -240,14 +241,14 @@ pub fn report(
             if let (Some(_), Ok(Findings::One(found))) = (&input.client, &mut result)
                 && matches!(found.verdict, Verdict::Unknown(_))
             {
-                found.notes.push(
+                found.notes.push(Note::Said(
                     "`--calls 2` asks about clients that make at most two calls in each thread"
                         .to_owned(),
-                );
+                ));
             }
             if let Ok(findings) = &mut result {
                 findings.each_notes(|notes| {
-                    notes.splice(0..0, input.notes.iter().cloned());
+                    notes.splice(0..0, input.notes.iter().cloned().map(Note::Said));
                 });
             }
             (asked, Some(program), result)
@@ -282,7 +283,9 @@ fn for_any_number(verdict: &Verdict) -> String {
 /// What a verdict about C means depends on how its text was understood (what is no atomic, whose memory model it is not): the answer says so, too.
 fn say_how_it_was_read(program: &Program, warnings: &[Diagnostic], findings: &mut Findings) {
     if program.language == Language::C {
-        findings.each_notes(|notes| notes.extend(warnings.iter().map(|w| w.message.clone())));
+        findings.each_notes(|notes| {
+            notes.extend(warnings.iter().map(|w| Note::Said(w.message.clone())))
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! What stands beside the answer to `safe` and `robust`: whether the program is also the other one, found with little effort.
 
 use crate::question::states_something;
-use palisade_check::{Answer, Control, Options, QUESTIONS, Verdict};
+use palisade_check::{Answer, Control, Note, Options, QUESTIONS, Verdict};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_param::check;
@@ -31,10 +31,7 @@ pub fn mention(program: &Program, answer: &mut Answer, options: &Options, contro
     };
     let decided = !matches!(answer.verdict, Verdict::Unknown(_));
     // The search has said so itself.
-    let said = answer
-        .notes
-        .iter()
-        .any(|note| note.contains("robust") && !words::is_internal(note));
+    let said = answer.notes.iter().any(Note::tells_robustness);
     if !decided || said && other == Criterion::Robust || !QUESTIONS.contains(&(model, other)) {
         return;
     }
@@ -81,5 +78,5 @@ pub fn mention(program: &Program, answer: &mut Answer, options: &Options, contro
             "whether something stated can break is not known: `--criterion safe` asks for that alone".to_owned()
         }
     };
-    answer.notes.push(note);
+    answer.notes.push(Note::Said(note));
 }

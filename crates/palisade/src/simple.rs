@@ -7,6 +7,7 @@ use palisade_check::{Control, QUESTIONS};
 use palisade_fence::{FenceResult, Wishes};
 use palisade_lang::Repair;
 use palisade_memory::{Criterion, Model, Witness};
+use palisade_report::notes::{sentence, sentences};
 use palisade_report::words;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -209,11 +210,9 @@ impl Stats {
 pub fn check(program: &Program, options: &Options) -> Result<Answer, Refused> {
     let search = options.about(program)?;
     let answer = explained(&program.inner, &search, &options.control()).map_err(refused)?;
-    let shown = |note: &String| !words::is_internal(note);
     let harm = answer.harm.as_ref().map(words::harm);
-    let notes = harm
-        .into_iter()
-        .chain(answer.notes.into_iter().filter(shown));
+    let shown = answer.notes.iter().filter(|note| !note.is_internal());
+    let notes: Vec<String> = harm.into_iter().chain(shown.map(sentence)).collect();
     let verdict = match (answer.verdict, answer.witnesses.into_iter().next()) {
         (palisade_check::Verdict::Holds, _) => Verdict::Holds,
         (palisade_check::Verdict::Unknown(reason), _) => Verdict::Unknown(reason),
@@ -226,7 +225,7 @@ pub fn check(program: &Program, options: &Options) -> Result<Answer, Refused> {
         model: search.model,
         criterion: search.criterion,
         verdict,
-        notes: notes.collect(),
+        notes,
         stats: Stats::new(&answer.stats),
     })
 }
@@ -325,7 +324,7 @@ pub fn fence(program: &Program, options: &Options) -> Result<FenceAnswer, Refuse
     };
     Ok(FenceAnswer {
         verdict,
-        notes: found.notes,
+        notes: sentences(&found.notes),
         stats: Stats::new(&found.stats),
         text,
     })

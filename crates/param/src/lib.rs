@@ -33,6 +33,7 @@ use backward::{Backward, End as BackwardEnd};
 pub use certificate::{CERTIFIED, certificate};
 use cover::{Cover, End};
 use palisade_check::counted::{Asked, Count, MANY, System, with_system};
+use palisade_check::note::{How, InMemory, Note, add_new};
 use palisade_check::open::{safe_whatever_is_read, with_open_locations};
 use palisade_check::{
     Answer, Control, Criterion, Model, Options, Progress, Refusal, Stats, Verdict, WithCopies,
@@ -97,14 +98,11 @@ pub fn check(
         question.notes.push(for_every_number(program));
     }
     if options.disk.is_some() {
-        let note = "searches for every number of threads at once keep their states in memory: `--disk` is of use for fixed numbers only";
-        question.notes.push(note.to_owned());
+        let note = Note::InMemoryOnly(InMemory::EveryNumber);
+        question.notes.push(note);
     }
-    for note in palisade_check::orders::notes(program, options.model) {
-        if !question.notes.contains(&note) {
-            question.notes.push(note);
-        }
-    }
+    let orders = palisade_check::orders::note(program, options.model);
+    add_new(&mut question.notes, orders);
     question.stats.wall = question.start.elapsed();
     Ok(Answer {
         verdict,
@@ -140,7 +138,7 @@ struct Question<'a> {
     control: &'a Control<'a>,
     start: Instant,
     stats: Stats,
-    notes: Vec<String>,
+    notes: Vec<Note>,
     /// Up to so many copies the criterion is known to hold.
     copies: u32,
     /// The bounds of the program that what is shown does not go beyond.
@@ -194,11 +192,7 @@ impl Question<'_> {
         {
             return Ok(Tried::TooMany);
         }
-        for note in answer.notes.drain(..) {
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
+        add_new(&mut self.notes, answer.notes.drain(..));
         Ok(match answer.verdict {
             Verdict::Holds => {
                 self.copies = copies;
@@ -293,9 +287,7 @@ impl Question<'_> {
         let shown = safe_whatever_is_read(program, model, open, robust, &mut ask)?;
         Ok(shown.map(|shown| {
             self.bounds = shown.program.bounds;
-            if !self.notes.contains(&shown.note) {
-                self.notes.push(shown.note);
-            }
+            add_new(&mut self.notes, [shown.note]);
             Found::Nothing(Verdict::Holds)
         }))
     }
@@ -422,7 +414,7 @@ impl Question<'_> {
                 "the program is not robust, and then only given numbers of copies can be checked"
                     .to_owned()
             }
-            Verdict::Unknown(why) => why,
+            Verdict::Unknown(why) => not_known("robust", &why),
         };
         if let Some(found) = self.up_to(MOST_COPIES)? {
             return Ok(found);
@@ -441,9 +433,8 @@ impl Question<'_> {
         self.stats.states += seen;
         Ok(match end {
             WithCopies::Safe(minimal) => {
-                self.notes.push(format!(
-                    "not robust; going backward from what must not be, {minimal} minimal configurations with load buffers lead there, and no number of copies begins in one of them"
-                ));
+                let how = How::LoadBuffersBackward { minimal };
+                self.notes.push(Note::How(how));
                 Ok(Found::Nothing(Verdict::Holds))
             }
             WithCopies::Unsafe(copies) => match self.up_to(copies)? {
@@ -484,10 +475,7 @@ impl Question<'_> {
             }
             why = match (robust.verdict, under_sc.verdict) {
                 (Verdict::Holds, Verdict::Holds) => {
-                    self.notes.push(format!(
-                        "the program is robust: under {} it does what it does under SC, and there it is safe",
-                        model.name().to_uppercase()
-                    ));
+                    self.notes.push(Note::RobustAndSafe(model));
                     return Ok(Found::Nothing(Verdict::Holds));
                 }
                 (Verdict::Violated, _) if model == Model::Tso => {
@@ -500,7 +488,8 @@ impl Question<'_> {
                     "the program is not robust, and then only given numbers of copies can be checked"
                         .to_owned()
                 }
-                (Verdict::Unknown(why), _) | (_, Verdict::Unknown(why)) => why,
+                (Verdict::Unknown(why), _) => not_known("robust", &why),
+                (_, Verdict::Unknown(why)) => not_known("safe under SC", &why),
                 (_, Verdict::Violated) => why,
             };
         }
@@ -719,13 +708,14 @@ impl<'s, 'a> Searches<'s, 'a> {
 }
 
 /// Said where a criterion holds.
-fn for_every_number(program: &Program) -> String {
+fn for_every_number(program: &Program) -> Note {
     let any = program.threads.iter().filter(|t| t.copies == Copies::Any);
-    let names: Vec<String> = any.map(|t| format!("`{}`", t.name)).collect();
-    format!(
-        "this is so for every number of copies of {}",
-        names.join(" and ")
-    )
+    Note::EveryNumber(any.map(|t| t.name.clone()).collect())
+}
+
+/// Another question would decide this one, and has no answer either.
+fn not_known(what: &str, why: &str) -> String {
+    format!("whether it is {what} with every number is not known ({why})")
 }
 
 /// `1 copy`, `2 copies`.

@@ -1,6 +1,7 @@
 //! JSON: one object per line, one line per FILE, with the fixed fields.
 
 use crate::fences::{self, FenceLine};
+use crate::notes::sentences;
 use crate::orders::{self, ChangeLine, NeededLine};
 use crate::outcome::{Failure, FenceFindings, FileReport, Findings, OrderFindings, Question};
 use crate::words;
@@ -44,8 +45,8 @@ struct Line<'a> {
     harmful: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     harm: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notes: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<StatsFields>,
 }
@@ -255,7 +256,7 @@ fn fill<'a>(line: &mut Line<'a>, answer: &'a Answer) {
         Harm::NothingStated | Harm::Unknown(_) => serde_json::Value::Null,
     });
     line.harm = answer.harm.as_ref().map(words::harm);
-    line.notes = (!answer.notes.is_empty()).then_some(&answer.notes);
+    line.notes = sentences(&answer.notes);
     line.stats = Some(StatsFields::new(&answer.stats));
 }
 
@@ -310,7 +311,7 @@ fn fill_fences<'a>(line: &mut Line<'a>, report: &'a FileReport, findings: &'a Fe
     }
     line.fences = Some(fields);
     line.witness = found.witness.as_ref().map(WitnessFields::new);
-    line.notes = (!found.notes.is_empty()).then_some(&found.notes);
+    line.notes = sentences(&found.notes);
     line.stats = Some(StatsFields::new(&found.stats));
 }
 
@@ -354,7 +355,7 @@ fn fill_orders<'a>(line: &mut Line<'a>, report: &'a FileReport, findings: &'a Or
     }
     line.orders = Some(fields);
     line.witness = found.witness.as_ref().map(WitnessFields::new);
-    line.notes = (!found.notes.is_empty()).then_some(&found.notes);
+    line.notes = sentences(&found.notes);
     line.stats = Some(StatsFields::new(&found.stats));
 }
 

@@ -31,6 +31,7 @@ mod findings;
 pub mod github;
 pub mod json;
 mod look;
+pub mod notes;
 mod orders;
 mod outcome;
 pub mod page;

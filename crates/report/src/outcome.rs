@@ -1,5 +1,6 @@
 //! What was asked about one FILE, and what came out.
 
+use palisade_check::note::Note;
 use palisade_check::{Answer, Refusal, Verdict};
 use palisade_fence::{Candidate, FenceResult, Fences, Orders, OrdersResult};
 use palisade_lang::{Diagnostic, Program, Source};
@@ -54,7 +55,7 @@ pub enum Findings {
 
 impl Findings {
     /// Does something with the notes of every answer.
-    pub fn each_notes(&mut self, mut change: impl FnMut(&mut Vec<String>)) {
+    pub fn each_notes(&mut self, mut change: impl FnMut(&mut Vec<Note>)) {
         match self {
             Findings::One(answer) => change(&mut answer.notes),
             Findings::All(answers) => {

@@ -3,6 +3,7 @@
 use crate::look::{Look, Tone, pad, verdict_line, wrap};
 use crate::outcome::{Failure, FileReport, Findings, Question, Status};
 use crate::{columns, cycle, diagnostics, fences, orders, words};
+use palisade_check::note::Note;
 use palisade_check::{Answer, Refusal, Stats, Verdict};
 use palisade_lang::{Diagnostic, Language, Program, Source, Span};
 use palisade_memory::{Criterion, Model, Witness};
@@ -166,7 +167,7 @@ fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
             }
         }
     }
-    if !answer.witnesses.is_empty() || !answer.notes.is_empty() {
+    if !answer.witnesses.is_empty() || answer.notes.iter().any(|note| is_shown(note, look)) {
         out.push('\n');
     }
     if let Some(harm) = &answer.harm {
@@ -177,13 +178,21 @@ fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
     out
 }
 
+fn is_shown(note: &Note, look: Look) -> bool {
+    look.verbose || !note.is_internal()
+}
+
+fn said(note: &Note, look: Look) -> String {
+    let text = format!("Note: {}", crate::notes::sentence(note));
+    indented(&text, 0, Tone::Plain, look)
+}
+
 /// What stands below every answer: notes, and what the search took.
-pub(crate) fn closing(notes: &[String], stats: &Stats, look: Look) -> String {
+pub(crate) fn closing(notes: &[Note], stats: &Stats, look: Look) -> String {
     let mut out = String::new();
-    let shown = |note: &&String| look.verbose || !words::is_internal(note);
-    let notes: Vec<&String> = notes.iter().filter(shown).collect();
+    let notes: Vec<&Note> = notes.iter().filter(|note| is_shown(note, look)).collect();
     for note in &notes {
-        out.push_str(&indented(&format!("Note: {note}"), 0, Tone::Plain, look));
+        out.push_str(&said(note, look));
     }
     if !notes.is_empty() {
         out.push('\n');
@@ -328,15 +337,16 @@ fn render_all(report: &FileReport, title: &str, rows: &[Row<'_>], look: Look) ->
         out.push_str(line(row.name, verdict, tone, &why).trim_end());
         out.push('\n');
     }
-    let notes: Vec<&String> = rows
+    let notes: Vec<&Note> = rows
         .iter()
         .filter_map(|row| row.answer.as_ref().ok())
         .flat_map(|answer| &answer.notes)
+        .filter(|note| is_shown(note, look))
         .collect();
     for (at, note) in notes.iter().enumerate() {
         if !notes[..at].contains(note) {
             out.push('\n');
-            out.push_str(&indented(&format!("Note: {note}"), 0, Tone::Plain, look));
+            out.push_str(&said(note, look));
         }
     }
     out

@@ -127,11 +127,6 @@ pub fn stats(stats: &Stats, verbose: bool) -> String {
     parts.join(", ")
 }
 
-/// Whether a note tells how an answer was found, which is for those who ask for it.
-pub fn is_internal(note: &str) -> bool {
-    note.starts_with("with the delays that matter emulated")
-}
-
 /// A number with its noun.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { many })

@@ -1,5 +1,6 @@
 //! What people read, as snapshots.
 
+use palisade_check::note::Note;
 use palisade_lang::{Domain, Language, Program, Source};
 use palisade_memory::{Edge, Event, EventKind, Pattern, PatternKind, RelationName};
 use palisade_report::{
@@ -158,9 +159,9 @@ fn holds_and_undecided() {
         Verdict::Unknown("the time limit of 60s was reached".into()),
         None,
     );
-    undecided
-        .notes
-        .push("the program has an assertion that can fail".to_owned());
+    undecided.notes.push(Note::Said(
+        "the program has an assertion that can fail".to_owned(),
+    ));
     let shown = [answer(Verdict::Holds, None), undecided]
         .map(robust)
         .map(|report| {

@@ -24,6 +24,7 @@ use web_time::Instant;
 
 use palisade_lang::{Instance, Program};
 
+use crate::note::Note;
 use crate::reach::{Beyond, Buffers, TsoSpace};
 use crate::state::Frame;
 use crate::{Answer, Control, Model, Options, Reductions, Refusal, Stats, Verdict};
@@ -43,10 +44,6 @@ pub(crate) enum Hang {
 /// After so many states the graph is looked at for the first time; then after some times as many.
 const FIRST_LOOK: usize = 1 << 12;
 const NEXT_LOOK: usize = 8;
-
-/// Said where SC decides.
-const ROBUST_NOTE: &str =
-    "the program is robust: its fair runs are those of SC, and there no thread is stuck";
 
 /// Said where the states with longer buffers are not known.
 const TOO_LONG: &str = "no thread is stuck as long as buffers are short, but they can get longer";
@@ -82,7 +79,14 @@ fn is_meant(program: &Program, instance: &Instance, name: &str) -> bool {
 
 /// Decides `live` under SC.
 fn under_sc(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
-    with_buffers(program, options, control, None)
+    with_buffers(program, options, control, None).answer
+}
+
+/// What was found with buffers of some length.
+struct Looked {
+    answer: Answer,
+    /// No thread is stuck as far as was seen, but a store did not fit.
+    too_short: bool,
 }
 
 /// Decides `live` under SC, or under TSO with buffers of this length: then a state in which a store does not fit is cut off.
@@ -91,25 +95,25 @@ fn with_buffers(
     options: &Options,
     control: &Control<'_>,
     bound: Option<usize>,
-) -> Answer {
+) -> Looked {
     let start = Instant::now();
     let forgets = options.reductions.dead_registers;
-    let mut answer = decide(program, options, control, forgets, bound);
+    let mut looked = decide(program, options, control, forgets, bound);
+    let answer = &mut looked.answer;
     if answer.verdict == Verdict::Violated && options.reductions.dead_registers {
         // The cycle of the run is to close with all registers, also those that are not read again.
         let rest = Options {
             timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
             ..options.clone()
         };
-        let exact = decide(program, &rest, control, false, bound);
+        let exact = decide(program, &rest, control, false, bound).answer;
         answer.stats.add(&exact.stats);
         answer.witnesses = exact.witnesses;
         if answer.witnesses.is_empty() {
-            let note = "within the limits no run was found that comes back to the same values of all registers";
-            answer.notes.push(note.to_owned());
+            answer.notes.push(Note::NoClosedRun);
         }
     }
-    answer
+    looked
 }
 
 fn decide(
@@ -118,7 +122,7 @@ fn decide(
     control: &Control<'_>,
     dead_registers: bool,
     bound: Option<usize>,
-) -> Answer {
+) -> Looked {
     let start = Instant::now();
     // Elsewhere the way to the cycle is a run like any other.
     let lists_all = matches!(options.model, Model::Sc | Model::Tso);
@@ -140,6 +144,7 @@ fn decide(
     let mut graph = Graph::new(&frame, bound.map(|_| &space));
     let mut answer = Answer::dismissed(0, start.elapsed());
     let mut most = FIRST_LOOK;
+    let mut too_short = false;
     loop {
         let grown = graph.grow(most, start, options, control);
         if let Some((stay, hang)) = first_hang(&graph, options) {
@@ -150,7 +155,8 @@ fn decide(
         }
         match grown {
             Ok(()) => {
-                if graph.cut.contains(&true) {
+                too_short = graph.cut.contains(&true);
+                if too_short {
                     answer.verdict = Verdict::Unknown(TOO_LONG.to_owned());
                 }
                 break;
@@ -167,7 +173,7 @@ fn decide(
         }
     }
     if graph.errors {
-        answer.notes.push(crate::ERROR_NOTE.into());
+        answer.notes.push(Note::ProgramErrs);
     }
     answer.stats = Stats {
         states: graph.states() as u64,
@@ -177,7 +183,7 @@ fn decide(
         peak_memory_bytes: graph.bytes() as u64,
         ..Stats::default()
     };
-    answer
+    Looked { answer, too_short }
 }
 
 /// The nearest place where a thread waits for ever; if there is none, the nearest where one is starved.

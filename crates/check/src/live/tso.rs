@@ -8,8 +8,9 @@ use web_time::Instant;
 
 use palisade_lang::Program;
 
-use super::{TOO_LONG, under_sc, with_buffers};
-use crate::reach::{SC_NOTE, as_tso_run, most_pending_stores};
+use super::{under_sc, with_buffers};
+use crate::note::Note;
+use crate::reach::{as_tso_run, most_pending_stores};
 use crate::{Answer, Control, Criterion, Model, Options, Verdict};
 
 /// Buffers of these lengths are looked at where the text does not bound them.
@@ -26,7 +27,7 @@ pub(super) fn check(program: &Program, options: &Options, control: &Control<'_>)
     let mut sc = under_sc(program, &part(Model::Sc, Criterion::Live), control);
     if sc.verdict == Verdict::Violated {
         sc.witnesses.iter_mut().for_each(as_tso_run);
-        sc.notes.push(SC_NOTE.to_owned());
+        sc.notes.push(Note::HappensUnderSc);
         return sc;
     }
     let mut total = sc.stats;
@@ -38,7 +39,7 @@ pub(super) fn check(program: &Program, options: &Options, control: &Control<'_>)
             total.add(&robust.stats);
             match robust.verdict {
                 Verdict::Holds => {
-                    sc.notes.push(super::ROBUST_NOTE.to_owned());
+                    sc.notes.push(Note::RobustAndLive);
                     sc
                 }
                 _ => buffered(program, &part(Model::Tso, Criterion::Live), control),
@@ -53,10 +54,9 @@ pub(super) fn check(program: &Program, options: &Options, control: &Control<'_>)
 
 fn buffered(program: &Program, options: &Options, control: &Control<'_>) -> Answer {
     if let Some(most) = most_pending_stores(program) {
-        let mut answer = with_buffers(program, options, control, Some(most.max(1)));
+        let mut answer = with_buffers(program, options, control, Some(most.max(1))).answer;
         if answer.verdict == Verdict::Holds {
-            let note = "not robust, but with all that can be in the buffers no thread is stuck";
-            answer.notes.push(note.to_owned());
+            answer.notes.push(Note::LiveWithBuffers);
         }
         return answer;
     }
@@ -67,12 +67,12 @@ fn buffered(program: &Program, options: &Options, control: &Control<'_>) -> Answ
             timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
             ..options.clone()
         };
-        let answer = with_buffers(program, &options, control, Some(length));
+        let looked = with_buffers(program, &options, control, Some(length));
         // If no store ever failed to fit, all runs were seen.
-        if !matches!(&answer.verdict, Verdict::Unknown(why) if why == TOO_LONG) {
-            return answer;
+        if !looked.too_short {
+            return looked.answer;
         }
-        last = Some(answer);
+        last = Some(looked.answer);
     }
     let mut answer = last.unwrap_or_else(|| Answer::dismissed(0, start.elapsed()));
     answer.verdict = Verdict::Unknown(

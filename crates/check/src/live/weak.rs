@@ -14,6 +14,7 @@ use palisade_lang::{
 use palisade_memory::ra_accepts::blocks_end;
 
 use super::under_sc;
+use crate::note::{Note, add_new};
 use crate::weak::{everything, is_race, raced, robust, violated_under_sc};
 use crate::{Answer, Control, Criterion, Options, Refusal, Verdict, ra};
 
@@ -32,7 +33,7 @@ pub(super) fn check(
     };
     let sc = under_sc(program, &part(options.model, Criterion::Live), control);
     let mut total = sc.stats;
-    let errs = sc.notes.iter().any(|note| note == crate::ERROR_NOTE);
+    let errs = sc.notes.contains(&Note::ProgramErrs);
     let mut answer = if sc.verdict == Verdict::Violated {
         violated_under_sc(program, sc, &part(options.model, Criterion::Drf), control)?
     } else {
@@ -42,7 +43,7 @@ pub(super) fn check(
             (Verdict::Violated, _) if is_race(&robust) => raced(robust, Criterion::Live),
             (Verdict::Holds, Verdict::Holds) if blocks_end(program) => {
                 let mut answer = robust;
-                answer.notes.push(super::ROBUST_NOTE.to_owned());
+                answer.notes.push(Note::RobustAndLive);
                 answer
             }
             (_, Verdict::Unknown(_)) => sc,
@@ -52,9 +53,7 @@ pub(super) fn check(
     for witness in &mut answer.witnesses {
         witness.criterion = Criterion::Live;
     }
-    if errs && !answer.notes.iter().any(|note| note == crate::ERROR_NOTE) {
-        answer.notes.push(crate::ERROR_NOTE.into());
-    }
+    add_new(&mut answer.notes, errs.then_some(Note::ProgramErrs));
     total.add(&answer.stats);
     total.wall = start.elapsed();
     answer.stats = total;

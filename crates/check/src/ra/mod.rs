@@ -36,7 +36,7 @@ use rustc_hash::FxHashMap;
 
 use crate::search::search;
 use crate::state::Frame;
-use crate::{Abstraction, Answer, Control, ERROR_NOTE, Model, Options, Refusal, Stats, Verdict};
+use crate::{Abstraction, Answer, Control, Model, Note, Options, Refusal, Stats, Verdict};
 use blocks::Blocks;
 use critical::Critical;
 use facts::{Facts, Fences};
@@ -74,10 +74,8 @@ pub(crate) fn robust(
             };
             let prepared = Prepared::new(&forgetful, options);
             let mut answer = stale_or_racing(&forgetful, &prepared, &question, control, wanted)?;
-            let names: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
             if !names.is_empty() {
-                let note = format!("{FORGOTTEN} {}", names.join(", "));
-                answer.notes = vec![note];
+                answer.notes = vec![Note::RobustWhateverIsIn(names)];
             }
             Ok(Some(answer))
         }));
@@ -137,7 +135,7 @@ fn small_first(
         if answer.verdict == Verdict::Holds {
             answer.stats = spent;
             let mut notes = first.map_or(Vec::new(), |a| a.notes);
-            notes.extend(answer.notes.into_iter().filter(|n| n != ERROR_NOTE));
+            notes.extend(answer.notes.into_iter().filter(|n| *n != Note::ProgramErrs));
             answer.notes = notes;
             return Ok(answer);
         }
@@ -163,9 +161,6 @@ const MANY_STATES: u64 = 8_000_000;
 
 /// What takes more values than this forgets them: at first nearly everything, then less.
 const VALUES_KEPT: [usize; 2] = [2, 4];
-
-/// Said where a program is robust whatever these locations hold.
-const FORGOTTEN: &str = "it is robust whatever values are read from";
 
 fn is_unknown(answer: &Answer) -> bool {
     matches!(answer.verdict, Verdict::Unknown(_))
@@ -406,7 +401,7 @@ impl<'a> Question<'a, '_> {
             }
         }
         if space.error_seen.load(Ordering::Relaxed) {
-            answer.notes.push(ERROR_NOTE.to_owned());
+            answer.notes.push(Note::ProgramErrs);
         }
         answer
     }
@@ -458,7 +453,7 @@ impl<'a> Question<'a, '_> {
             }
         }
         if space.error_seen.load(Ordering::Relaxed) {
-            answer.notes.push(ERROR_NOTE.to_owned());
+            answer.notes.push(Note::ProgramErrs);
         }
         answer
     }
@@ -510,7 +505,7 @@ impl<'a> Question<'a, '_> {
                 }
             }
             if search.error_seen {
-                answer.notes.push(ERROR_NOTE.to_owned());
+                answer.notes.push(Note::ProgramErrs);
             }
             answer.stats.wall = start.elapsed();
             return answer;

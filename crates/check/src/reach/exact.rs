@@ -17,6 +17,7 @@ use super::bounded::most_pending_stores;
 use super::buffers::{Beyond, Buffers};
 use super::walk::{ERROR, FLUSH, TsoSpace};
 use super::{Context, Round};
+use crate::note::{How, Note};
 use crate::run::{event_at, name_copies};
 use crate::safe::never_in_words;
 use crate::sc::StepLabel;
@@ -91,15 +92,13 @@ impl<'p> Exact<'p> {
                     return Round::Decided(answer);
                 }
                 (Beyond::Refuse, false) if !met => {
-                    answer.notes.push(format!(
-                        "no buffer ever holds more than {bound} stores: all TSO runs were seen"
-                    ));
+                    answer.notes.push(Note::How(How::ShortBuffers { bound }));
                     return Round::Decided(answer);
                 }
                 (Beyond::Forget, false) => {
-                    answer.notes.push(format!(
-                        "not even with buffers that lose the order of their stores beyond the first {bound}"
-                    ));
+                    answer
+                        .notes
+                        .push(Note::How(How::UnorderedBuffers { bound }));
                     return Round::Decided(answer);
                 }
                 _ => {}

@@ -35,7 +35,6 @@ use lazy::Lazy;
 pub(crate) use walk::{FLUSH, TsoSpace};
 
 /// Said where SC is enough to go wrong.
-pub(crate) const SC_NOTE: &str = "it happens under SC already";
 
 /// What all rounds of a search share.
 pub(crate) struct Context<'p, 'c> {

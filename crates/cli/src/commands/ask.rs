@@ -10,6 +10,7 @@ use crate::picture::PictureFile;
 use crate::progress::{FilesLine, ProgressLine};
 use palisade::limits::Limits;
 pub use palisade::{Asked, Wanted, guarded};
+use palisade_check::note::Note;
 use palisade_check::{Control, Disk, Harm, Options, Reductions, Route};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
@@ -249,7 +250,8 @@ impl Asking<'_> {
 
 /// Says with an answer where defaults that change its meaning come from.
 fn with_defaults_named(mut findings: Findings) -> Findings {
-    findings.each_notes(|notes| notes.extend(config::said().map(str::to_owned)));
+    findings
+        .each_notes(|notes| notes.extend(config::said().map(|said| Note::Said(said.to_owned()))));
     findings
 }
 

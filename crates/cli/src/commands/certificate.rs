@@ -5,6 +5,7 @@ use crate::files::write_whole_with;
 use crate::input::{self, is_stdin};
 use crate::output::Output;
 use palisade_certificate::{Header, NAME, Reader, Sorter, Unusable, encode, write};
+use palisade_check::note::Note;
 use palisade_check::{CERTIFIED, Control, NoCertificate, Options};
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
@@ -63,19 +64,19 @@ impl<'a> Wanted<'a> {
     ) {
         if answer.verdict != Verdict::Holds {
             let note = "no certificate is written: there is one only where the criterion holds";
-            answer.notes.push(note.to_owned());
+            answer.notes.push(Note::Said(note.to_owned()));
             return;
         }
         // The limit is on the answer and the certificate together.
         options.timeout = options.timeout.map(|t| t.saturating_sub(answer.stats.wall));
         match write_certificate(self.path, program, &options, control) {
-            Ok(states) => answer.notes.push(format!(
+            Ok(states) => answer.notes.push(Note::Said(format!(
                 "the certificate `{}` has {}; `palisade validate` checks it, with `--model {} --criterion {}`",
                 self.path.display(),
                 palisade_report::words::counted(states, "state", "states"),
                 options.model.name(),
                 options.criterion.name()
-            )),
+            ))),
             Err(NoCertificate::Refused(refusal)) => self.note(Status::Error, refusal.message),
             Err(NoCertificate::Unfinished(reason)) => self.note(
                 Status::Unknown,

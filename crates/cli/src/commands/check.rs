@@ -9,6 +9,7 @@ use crate::output::Output;
 use crate::pairs;
 use palisade::Wanted as About;
 use palisade_check::Control;
+use palisade_check::note::Note;
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_report::{Failure, Findings, Question, Status};
@@ -122,10 +123,10 @@ pub fn run(args: &'static CheckArgs, output: &mut Output) -> Status {
         let mut findings = palisade::answer(program, asked, &search, control)?;
         if let (true, Findings::One(answer)) = (args.hints, &mut findings) {
             let hint = palisade::order_hint(program, answer, &options(pairs[0]), control);
-            answer.notes.extend(hint);
+            answer.notes.extend(hint.map(Note::Said));
         }
         let note = checkpoint::judge(kept.as_ref(), checkpoints.as_deref())?;
-        findings.each_notes(|notes| notes.extend(note.clone()));
+        findings.each_notes(|notes| notes.extend(note.clone().map(Note::Said)));
         if let (Some(cache), Findings::One(answer)) = (cache, &findings) {
             cache.keep(program, &options(pairs[0]), control, answer);
         }

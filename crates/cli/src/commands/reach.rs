@@ -7,6 +7,7 @@ use crate::checkpoint;
 use crate::output::Output;
 use crate::pairs;
 use palisade_check::Control;
+use palisade_check::note::Note;
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_report::{Findings, Question, Status};
@@ -46,7 +47,7 @@ pub fn run(args: &'static ReachArgs, output: &mut Output) -> Status {
         }
         let mut findings = palisade::answer(program, asked, &options, control)?;
         let note = checkpoint::judge(kept.as_ref(), options.checkpoints.as_deref())?;
-        findings.each_notes(|notes| notes.extend(note.clone()));
+        findings.each_notes(|notes| notes.extend(note.clone().map(Note::Said)));
         if let (Some(wanted), Findings::One(answer)) = (&*wanted, &mut findings) {
             wanted.write(program, options, control, answer);
         }

@@ -14,6 +14,7 @@ mod tests;
 
 pub use slots::{Choices, Slot};
 
+use palisade_check::note::{Note, add_new};
 use palisade_check::{
     Answer, Control, Criterion, Options, Progress, Refusal, Rounds, Stats, Verdict, Witness,
 };
@@ -114,7 +115,7 @@ pub struct Orders {
     /// How many proposals were checked: `queries`; the states of all checks together.
     pub stats: Stats,
     /// What the user should know beside it.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// Finds the cheapest orders that make `options.criterion` hold under `options.model` (`c20` or `rc11`).
@@ -193,7 +194,7 @@ struct Search<'a> {
     undecided: Vec<(Vec<Strength>, String)>,
     last_witness: Option<Witness>,
     stats: Stats,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl<'a> Search<'a> {
@@ -470,20 +471,12 @@ impl<'a> Search<'a> {
     }
 
     /// Keeps the best choice that is enough, with what was said about it: what was said about others is not about the answer.
-    fn confirm(&mut self, chosen: &[Strength], notes: Vec<String>) {
+    fn confirm(&mut self, chosen: &[Strength], notes: Vec<Note>) {
         let rank = |chosen: &[Strength]| (self.choices.cost(chosen), self.changed(chosen));
         let known = self.confirmed.as_ref();
         if known.is_none_or(|known| rank(chosen) < rank(known)) {
             self.confirmed = Some(chosen.to_vec());
             self.notes = notes;
-        }
-    }
-
-    fn add_notes(&mut self, notes: Vec<String>) {
-        for note in notes {
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
         }
     }
 
@@ -507,9 +500,7 @@ impl<'a> Search<'a> {
                 others[index] = weaker;
                 let answer = self.ask(&others, self.options.timeout)?;
                 if let Verdict::Unknown(reason) = answer.verdict {
-                    self.add_notes(vec![format!(
-                        "an order could not be explained, because its violation was not found again: {reason}"
-                    )]);
+                    add_new(&mut self.notes, [Note::OrderUnexplained(reason)]);
                     continue;
                 }
                 let is_fence = what == Ordered::Fence;

@@ -6,6 +6,7 @@
 mod player;
 
 use crate::columns::marked;
+use crate::notes::sentences;
 use crate::outcome::{Failure, FenceFindings};
 use crate::{cycle, fences, picture, shape, words};
 use minijinja::{Environment, Value, context};
@@ -248,8 +249,11 @@ impl FileView {
                 asked.criterion.name(),
                 words::model(asked.model)
             );
-            self.notes
-                .extend(answer.notes.iter().map(|note| format!("{name}: {note}")));
+            self.notes.extend(
+                sentences(&answer.notes)
+                    .iter()
+                    .map(|note| format!("{name}: {note}")),
+            );
             let question = words::holds(asked.model, asked.criterion);
             self.stats.push(StatsView {
                 question,

@@ -9,6 +9,7 @@ use super::messages::Pool;
 use super::{MOST_MESSAGES, RaSpace, Rules, SeqCst, TOO_MANY, witness};
 use crate::certificate::{NoCertificate, Take, finished, hand_over, put_state};
 use crate::live::rounds::Hangs;
+use crate::note::{How, Note};
 use crate::ra::check_meaning;
 use crate::search::search_within;
 use crate::state::Frame;
@@ -178,9 +179,7 @@ impl Question<'_> {
             Some(witness)
         });
         if answer.verdict == Verdict::Holds {
-            answer.notes.push(format!(
-                "all its runs under {model} were seen, with every value that may be read"
-            ));
+            answer.notes.push(Note::How(How::AllRuns(options.model)));
         }
         Walked {
             answer,

@@ -35,6 +35,7 @@ use super::walk::TsoSpace;
 use super::{Context, Round, unknown};
 use crate::certificate::{Take, put_state, violated};
 use crate::classes::by_class;
+use crate::note::{How, Note};
 use crate::state::Frame;
 use crate::{Answer, Control, NoCertificate, Options, Progress, Stats, Verdict};
 use backward::{Backward, End};
@@ -117,13 +118,12 @@ impl<'p> Dual<'p> {
             }
             End::Unreachable => {
                 answer.verdict = Verdict::Holds;
-                answer.notes.push(match &self.backward {
-                    None => "no run comes near it, even where load buffers lose the order of their messages".into(),
-                    Some(backward) => format!(
-                        "going backward from what must not be, {} minimal configurations with load buffers lead there, and the beginning is none of them",
-                        backward.minimal().count()
-                    ),
-                });
+                answer.notes.push(Note::How(match &self.backward {
+                    None => How::LoadBuffersForward,
+                    Some(backward) => How::LoadBuffersBackward {
+                        minimal: backward.minimal().count(),
+                    },
+                }));
                 Round::Decided(answer)
             }
             End::Reachable(first) => self.reachable(context, answer, first),

@@ -18,7 +18,8 @@ mod witness;
 use palisade_memory::Witness;
 
 use super::exact::wrong_with_two;
-use super::{Context, Round, SC_NOTE, as_tso_run};
+use super::{Context, Round, as_tso_run};
+use crate::note::{How, Note};
 use crate::projection::Sharing;
 use crate::state::Frame;
 use crate::{Answer, Options, Route, Stats, Verdict};
@@ -44,7 +45,7 @@ pub(crate) struct Lazy {
     /// How many rounds are over.
     rounds: u32,
     /// How the program was shown to be safe under SC, if not by a walk.
-    shown: Option<&'static str>,
+    shown: Option<How>,
 }
 
 /// What a walk under SC has come to.
@@ -54,7 +55,7 @@ fn under_sc(mut answer: Answer) -> Round {
         Verdict::Unknown(_) => Round::Decided(answer),
         Verdict::Violated => {
             answer.witnesses.iter_mut().for_each(as_tso_run);
-            answer.notes.push(SC_NOTE.into());
+            answer.notes.push(Note::HappensUnderSc);
             Round::Decided(answer)
         }
     }
@@ -140,9 +141,7 @@ impl Lazy {
             };
             context.add(&answer);
             if shown.safe {
-                self.shown = Some(
-                    "with a few threads at a time, whatever the others do, it is safe under SC",
-                );
+                self.shown = Some(How::FewThreads);
                 return Some(Round::Undecided);
             }
         }
@@ -199,12 +198,10 @@ impl Lazy {
             context.add(&answer);
             match answer.verdict {
                 Verdict::Holds if guide.is_none() => {
-                    answer.notes.extend(self.shown.map(str::to_owned));
+                    answer.notes.extend(self.shown.clone().map(Note::How));
                     answer.notes.push(match self.rounds {
-                        1 => "safe under SC, and robust: TSO adds nothing".into(),
-                        rounds => format!(
-                            "with the delays that matter emulated in {rounds} rounds, safe under SC and robust: TSO adds no more"
-                        ),
+                        1 => Note::RobustAndSafe(crate::Model::Tso),
+                        rounds => Note::How(How::DelaysEmulated { rounds }),
                     });
                     return Round::Decided(answer);
                 }
