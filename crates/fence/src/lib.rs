@@ -422,7 +422,7 @@ impl<'a> Search<'a> {
             let holds = answer.verdict == Verdict::Holds;
             if holds {
                 search.confirm(&set);
-                search.add_notes(answer.notes);
+                add_new(&mut search.notes, answer.notes);
             }
             Ok(holds)
         })?;
