@@ -70,7 +70,10 @@ pub(crate) fn never_in_words(program: &Program, never: &Never) -> String {
         let rest: &str = text.strip_prefix(word)?;
         Some(rest.trim_end_matches(';').trim())
     };
-    if program.language != Language::Litmus {
+    if program.language == Language::Rust {
+        // Nobody has written it: it is what no Rust program may come to.
+        "now no thread can go on, and the program has not come to its end".to_owned()
+    } else if program.language != Language::Litmus {
         let condition = words("never").unwrap_or(text);
         format!("now `{condition}` is true, which must never be")
     } else if let Some(condition) = words("forall") {

@@ -44,8 +44,10 @@ pub fn unify(pattern: &Ty, actual: &Ty, parameters: &[Rc<str>], found: &mut Subs
     }
 }
 
+/// What stands behind the last `::`. This is asked so often that a general search for texts would be seen in the times.
 fn last(path: &str) -> &str {
-    path.rsplit("::").next().unwrap_or(path)
+    let found = path.as_bytes().windows(2).rposition(|pair| pair == b"::");
+    found.map_or(path, |at| &path[at + 2..])
 }
 
 /// The name of a type, as impls and traits are looked up by it.
@@ -149,6 +151,15 @@ impl Machine<'_> {
     /// The function that drops values of this type.
     pub fn drop_impl(&self, ty: &Ty) -> Option<(usize, Substitution)> {
         let Ty::Adt(..) = ty else { return None };
+        if let Some(found) = self.drops.borrow().get(ty) {
+            return found.clone();
+        }
+        let found = self.look_for_drop_impl(ty);
+        self.drops.borrow_mut().insert(ty.clone(), found.clone());
+        found
+    }
+
+    fn look_for_drop_impl(&self, ty: &Ty) -> Option<(usize, Substitution)> {
         for found in &self.index.impls {
             if found.trait_.as_ref().is_none_or(|t| head(t) != "Drop") {
                 continue;
@@ -188,6 +199,30 @@ impl Machine<'_> {
 
     /// The body that a path stands for, if there is one.
     pub fn function(
+        &self,
+        path: &FnPath,
+        state: &State,
+        arguments: &[Val],
+    ) -> Option<(usize, Substitution)> {
+        // For these, it depends on the value that the function is called with.
+        let depends = matches!(
+            &path.qualified,
+            Some((Ty::Dyn(_) | Ty::Projection(..), Some(_)))
+        );
+        if depends {
+            return self.look_for_function(path, state, arguments);
+        }
+        if let Some(found) = self.functions.borrow().get(path) {
+            return found.clone();
+        }
+        let found = self.look_for_function(path, state, arguments);
+        self.functions
+            .borrow_mut()
+            .insert(path.clone(), found.clone());
+        found
+    }
+
+    fn look_for_function(
         &self,
         path: &FnPath,
         state: &State,

@@ -548,12 +548,14 @@ impl Machine<'_> {
         let Some(term) = arith::term(&operand) else {
             return refuse("arithmetic with a pointer in shared memory");
         };
+        let mut leaves = Vec::new();
         if kind == Kind::Pointer {
             let Expr::Const(number) = term else {
                 return refuse(
                     "arithmetic with a number that is not known, on a pointer in shared memory",
                 );
             };
+            let mut leave = Vec::new();
             for code in self.know.holds(&cell) {
                 let new = match op {
                     "Add" => code.wrapping_add(number),
@@ -563,8 +565,21 @@ impl Machine<'_> {
                     "BitXor" => code ^ number,
                     _ => return refuse("the larger of two pointers"),
                 };
-                self.know.may_hold(&cell, new);
+                let is_pointer = self.know.decode(code).is_some();
+                let low = (0..=i64::from(arith::MAX_TAG)).contains(&number);
+                let exact = match op {
+                    "BitAnd" if is_pointer => low || number | i64::from(arith::MAX_TAG) == -1,
+                    "BitAnd" => true,
+                    "Add" | "Sub" => self.know.is_same_address(code, new),
+                    _ => (low || !is_pointer) && self.know.is_same_address(code, new),
+                };
+                match exact {
+                    true => self.know.may_hold(&cell, new),
+                    false => leave.push(code),
+                }
             }
+            // What the others become is no address that is known: a run that gets there is followed no further.
+            leaves = leave;
         }
         let op = match op {
             "Add" => BinaryOp::Add,
@@ -588,6 +603,17 @@ impl Machine<'_> {
             RmwAction::Fetch(op, term.clone()),
             order,
         )?;
+        if !leaves.is_empty() {
+            let code = match &old {
+                Val::Ptr(pointer) => self.know.known_code(pointer),
+                other => other.known().map(arith::stored),
+            };
+            if code.is_none_or(|code| leaves.contains(&code)) {
+                return Err(Need::Bound(
+                    "arithmetic on an address changes more than its low three bits".to_owned(),
+                ));
+            }
+        }
         // Memory compares numbers with a sign.
         if let Kind::Int(ty) = kind
             && matches!(op, BinaryOp::Max | BinaryOp::Min)
@@ -827,7 +853,7 @@ impl Machine<'_> {
             };
             self.ask(state, need)?;
         }
-        state.counts.insert(site, count + 1);
+        Rc::make_mut(&mut state.counts).insert(site, count + 1);
         Ok(Val::usize(thread as usize))
     }
 
@@ -844,7 +870,7 @@ impl Machine<'_> {
                 if count == MAX_ALLOCATIONS {
                     break;
                 }
-                state.counts.insert(site, count + 1);
+                Rc::make_mut(&mut state.counts).insert(site, count + 1);
                 if self.initial {
                     self.touched.insert(object);
                     self.fresh.insert(object);
@@ -859,8 +885,8 @@ impl Machine<'_> {
                 }
                 return Ok(object);
             }
-            if let std::collections::btree_map::Entry::Vacant(free) = state.heap.entry(object) {
-                free.insert(value);
+            if !state.heap.contains_key(&object) {
+                Rc::make_mut(&mut state.heap).insert(object, value);
                 return Ok(object);
             }
         }
@@ -944,7 +970,7 @@ impl Machine<'_> {
             ));
         }
         if !self.know.is_shared(object) {
-            return match state.heap.remove(&object) {
+            return match Rc::make_mut(&mut state.heap).remove(&object) {
                 Some(_) => Ok(()),
                 None => Err(Need::Fail("memory is freed twice".to_owned())),
             };

@@ -92,6 +92,8 @@ pub struct Knowledge {
 
 /// Pointers are stored as multiples of this, which leaves low bits for tags.
 const SPREAD: i64 = 16;
+/// There are never more pointers than this.
+const MOST_CODES: i64 = 1 << 20;
 
 impl Knowledge {
     /// The number of an object.
@@ -246,6 +248,18 @@ impl Knowledge {
             tag: tag as u8,
             ..pointer.clone()
         })
+    }
+
+    /// Whether two numbers stand for the same address with other low bits, or are both too small for an address.
+    pub fn is_same_address(&self, code: i64, other: i64) -> bool {
+        code.div_euclid(SPREAD) == other.div_euclid(SPREAD)
+            && (other.rem_euclid(SPREAD) <= i64::from(super::arith::MAX_TAG)
+                || (0..SPREAD).contains(&other))
+    }
+
+    /// Whether a number that the program computed would be taken for an address in a cell that holds pointers.
+    pub fn looks_like_address(&self, number: i64) -> bool {
+        (SPREAD..SPREAD * MOST_CODES).contains(&number)
     }
 
     /// All numbers that stand for pointers.

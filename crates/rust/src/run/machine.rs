@@ -5,8 +5,9 @@ use super::need::{Need, Run, refuse};
 use super::state::{Code, DropItem, Frame, State};
 use super::value::{Loc, ObjectId, Step, Val};
 use crate::index::Index;
-use crate::mir::{Operand, Place, SourceSpan, Statement, Substitution, Terminator, Ty};
+use crate::mir::{FnPath, Operand, Place, SourceSpan, Statement, Substitution, Terminator, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// No function calls deeper than this.
@@ -57,6 +58,10 @@ pub struct Machine<'a> {
     pub evaluated: FxHashMap<(u32, Rc<Substitution>), Val>,
     /// What is live at the beginning of each block, by body.
     pub live: FxHashMap<u32, Rc<Vec<Vec<bool>>>>,
+    /// The functions that drop values of types, as they were found.
+    pub drops: RefCell<FxHashMap<Ty, Option<(usize, Substitution)>>>,
+    /// The bodies that paths stand for, as they were found.
+    pub functions: RefCell<FxHashMap<FnPath, Option<(usize, Substitution)>>>,
     /// Whether numbers that only a run knows are told apart where they are compared.
     pub tells_apart: bool,
     /// No thread has more control points than this.
@@ -93,6 +98,8 @@ impl<'a> Machine<'a> {
             position: 0,
             evaluated: FxHashMap::default(),
             live: FxHashMap::default(),
+            drops: RefCell::default(),
+            functions: RefCell::default(),
             trouble: None,
             tells_apart: false,
             max_points: usize::MAX,
@@ -159,38 +166,56 @@ impl<'a> Machine<'a> {
 
     /// One statement, terminator or piece of a drop. Where it needs something, the state stays as it was.
     pub fn step(&mut self, state: &mut State) -> Run<()> {
-        let mut next = state.clone();
         self.pending_drop = None;
         self.position = 0;
-        self.step_in(&mut next)?;
-        *state = next;
+        let (body, block, statement) = match state.frames.last().map(|f| &**f) {
+            None => return Err(Need::Finished),
+            Some(Frame::Drop(items)) => {
+                let items = items.clone();
+                return self.on_a_copy(state, |machine, next| machine.drop_step(next, &items));
+            }
+            Some(Frame::Code(code)) => (code.body.clone(), code.block, code.statement),
+        };
+        let Some(block) = body.blocks.get(block as usize) else {
+            return refuse("a call that does not return has returned");
+        };
+        match block.statements.get(statement as usize) {
+            Some((statement @ Statement::CopyNonOverlapping(..), _)) => {
+                self.on_a_copy(state, |machine, next| {
+                    machine.statement(next, statement)?;
+                    machine.code_mut(next)?.statement += 1;
+                    Ok(())
+                })?;
+            }
+            // The others change the state only when they need nothing any more.
+            Some((statement, _)) => {
+                self.statement(state, statement)?;
+                self.code_mut(state)?.statement += 1;
+            }
+            None => match &block.terminator {
+                Some((terminator @ (Terminator::Call(..) | Terminator::Asm(..)), span)) => {
+                    self.on_a_copy(state, |machine, next| {
+                        machine.terminator(next, terminator, span)
+                    })?;
+                }
+                Some((terminator, span)) => self.terminator(state, terminator, span)?,
+                None => return refuse("a block without an end"),
+            },
+        }
+        state.done();
         Ok(())
     }
 
-    fn step_in(&mut self, state: &mut State) -> Run<()> {
-        let Some(frame) = state.frames.last().cloned() else {
-            return Err(Need::Finished);
-        };
-        match &*frame {
-            Frame::Drop(items) => self.drop_step(state, items),
-            Frame::Code(code) => {
-                let Some(block) = code.body.blocks.get(code.block as usize) else {
-                    return refuse("a call that does not return has returned");
-                };
-                match block.statements.get(code.statement as usize) {
-                    Some((statement, _)) => {
-                        self.statement(state, statement)?;
-                        self.code_mut(state)?.statement += 1;
-                    }
-                    None => match &block.terminator {
-                        Some((terminator, span)) => self.terminator(state, terminator, span)?,
-                        None => return refuse("a block without an end"),
-                    },
-                }
-                state.done();
-                Ok(())
-            }
-        }
+    /// Does something that may need more when it has already changed the state: then nothing has happened.
+    fn on_a_copy(
+        &mut self,
+        state: &mut State,
+        change: impl FnOnce(&mut Self, &mut State) -> Run<()>,
+    ) -> Run<()> {
+        let mut next = state.clone();
+        change(self, &mut next)?;
+        *state = next;
+        Ok(())
     }
 
     fn statement(&mut self, state: &mut State, statement: &Statement) -> Run<()> {
@@ -431,10 +456,10 @@ impl<'a> Machine<'a> {
         if let Some(target) = target {
             self.write(state, &target, value)?;
         }
-        state.frames.pop();
-        if state.frames.is_empty() {
+        if state.frames.len() == 1 {
             return Err(Need::Finished);
         }
+        state.frames.pop();
         Ok(())
     }
 

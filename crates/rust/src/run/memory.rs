@@ -146,6 +146,13 @@ impl Machine<'_> {
             Val::Int(number, _) => {
                 let number = arith::stored(*number);
                 if self.know.shape(cell) == Some(&Shape::Cell(Kind::Pointer)) {
+                    // It would be read as the pointer whose code it is.
+                    if self.know.looks_like_address(number) {
+                        return Err(Need::Bound(
+                            "a number that could be an address is stored where pointers are"
+                                .to_owned(),
+                        ));
+                    }
                     self.know.may_hold(cell, number);
                 } else if self.is_told_apart(cell) {
                     let known = self.know.holds(cell);
@@ -529,7 +536,7 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            ObjectKey::Heap(..) => match state.heap.get_mut(&loc.object) {
+            ObjectKey::Heap(..) => match Rc::make_mut(&mut state.heap).get_mut(&loc.object) {
                 Some(old) => {
                     write_part(old, &loc.path, value);
                     Ok(())

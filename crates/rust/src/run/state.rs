@@ -78,9 +78,9 @@ pub struct State {
     /// The stack.
     pub frames: Vec<Rc<Frame>>,
     /// Allocations that no other thread sees.
-    pub heap: BTreeMap<u32, Val>,
+    pub heap: Rc<BTreeMap<u32, Val>>,
     /// How many allocations and threads were made at each site.
-    pub counts: BTreeMap<u32, u32>,
+    pub counts: Rc<BTreeMap<u32, u32>>,
     /// Results of what was done already of the present statement.
     pub replay: Vec<Val>,
     /// What the present statement has found out about registers. Values keep the registers until the statement is done: it is executed again
@@ -215,7 +215,7 @@ impl State {
             by(&self.heap[&object], &mut reach);
         }
         if reached.len() < self.heap.len() {
-            self.heap.retain(|object, _| reached.contains(object));
+            Rc::make_mut(&mut self.heap).retain(|object, _| reached.contains(object));
         }
     }
 
@@ -263,10 +263,14 @@ impl State {
                 }
             }
         }
-        for value in self.heap.values_mut() {
+        let mut changed: Vec<(u32, Val)> = Vec::new();
+        for (object, value) in &*self.heap {
             if let Some(new) = value.map_symbols(change) {
-                *value = new;
+                changed.push((*object, new));
             }
+        }
+        if !changed.is_empty() {
+            Rc::make_mut(&mut self.heap).extend(changed);
         }
     }
 }

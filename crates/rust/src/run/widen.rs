@@ -46,7 +46,7 @@ impl Widening {
                 Frame::Drop(items) => items.hash(&mut hasher),
             }
         }
-        for (object, value) in &state.heap {
+        for (object, value) in &*state.heap {
             object.hash(&mut hasher);
             visit(value, &mut hasher, &mut numbers);
         }
@@ -95,7 +95,7 @@ pub fn replace(state: &mut State, at: usize, new: impl Fn(IntTy) -> Val) -> Opti
             }
         }
     }
-    let mut values = state.heap.values_mut();
+    let mut values = Rc::make_mut(&mut state.heap).values_mut();
     values.find_map(|value| replace_in(value, &mut left, &new))
 }
 
