@@ -1,7 +1,7 @@
 //! Store buffers as numbers, exact up to a length, and as sets beyond it.
 
 use std::cmp::Ordering;
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 
 use palisade_lang::{LocationId, Value};
 use rustc_hash::FxHashMap;
@@ -150,27 +150,29 @@ pub(crate) struct Buffers {
     table: RwLock<Table>,
 }
 
+/// A buffer may be as long as a run. So there is one of each, however many know it.
 #[derive(Debug)]
 struct Table {
-    buffers: Vec<Buffer>,
-    ids: FxHashMap<Buffer, u32>,
+    buffers: Vec<Arc<Buffer>>,
+    ids: FxHashMap<Arc<Buffer>, u32>,
 }
 
 impl Buffers {
     pub fn new(bound: usize, beyond: Beyond) -> Self {
+        let empty = Arc::new(Buffer::EMPTY);
         Buffers {
             bound,
             beyond,
             table: RwLock::new(Table {
-                buffers: vec![Buffer::EMPTY],
-                ids: [(Buffer::EMPTY, 0)].into_iter().collect(),
+                buffers: vec![Arc::clone(&empty)],
+                ids: [(empty, 0)].into_iter().collect(),
             }),
         }
     }
 
-    pub fn get(&self, id: u32) -> Buffer {
+    pub fn get(&self, id: u32) -> Arc<Buffer> {
         let table = self.table.read().unwrap_or_else(|e| e.into_inner());
-        table.buffers[id as usize].clone()
+        Arc::clone(&table.buffers[id as usize])
     }
 
     pub fn compare(&self, a: u32, b: u32) -> Ordering {
@@ -193,7 +195,8 @@ impl Buffers {
             return id;
         }
         let id = table.buffers.len() as u32;
-        table.buffers.push(buffer.clone());
+        let buffer = Arc::new(buffer);
+        table.buffers.push(Arc::clone(&buffer));
         table.ids.insert(buffer, id);
         id
     }
@@ -305,7 +308,7 @@ pub(crate) struct BufferView<'b> {
 
 #[derive(Debug)]
 struct Known {
-    buffer: Buffer,
+    buffer: Arc<Buffer>,
     pops: Vec<(LocationId, Value, u32)>,
     pushes: FxHashMap<Pending, Option<u32>>,
 }
@@ -394,6 +397,21 @@ mod tests {
         assert_eq!(pops.len(), 1);
         assert_eq!((pops[0].0, pops[0].1), (LocationId(0), 1));
         assert_eq!(view.pops(pops[0].2).to_vec(), [(LocationId(0), 2, 0)]);
+    }
+
+    /// A store that waits long was kept three times in every longer buffer.
+    #[test]
+    fn there_is_one_of_each_buffer() {
+        let buffers = Buffers::new(4, Beyond::Refuse);
+        let mut view = BufferView::new(&buffers);
+        let one = view.push(0, store(0, 1)).unwrap();
+        let two = view.push(one, store(0, 2)).unwrap();
+        view.pops(two);
+        let known = &view.known[&two].buffer;
+        assert!(Arc::ptr_eq(known, &buffers.get(two)));
+        let table = buffers.table.read().unwrap();
+        let (key, _) = table.ids.get_key_value(known).unwrap();
+        assert!(Arc::ptr_eq(key, known));
     }
 
     #[test]

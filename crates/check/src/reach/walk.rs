@@ -294,7 +294,7 @@ impl<'f> Space for TsoSpace<'f, '_> {
                     None => row[buffer_component],
                     Some(store) => match buffers.push(row[buffer_component], store) {
                         Some(buffer) => {
-                            if matches!(self.buffers.get(buffer), Buffer::Set { .. }) {
+                            if matches!(*self.buffers.get(buffer), Buffer::Set { .. }) {
                                 self.bound_met.store(true, Relaxed);
                             }
                             buffer
