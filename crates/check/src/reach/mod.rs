@@ -34,8 +34,6 @@ use exact::Exact;
 use lazy::Lazy;
 pub(crate) use walk::{FLUSH, TsoSpace};
 
-/// Said where SC is enough to go wrong.
-
 /// What all rounds of a search share.
 pub(crate) struct Context<'p, 'c> {
     pub program: &'p Program,
