@@ -220,7 +220,18 @@ impl Body<'_, '_> {
         let (sizes, zeroed): (&[Expr], bool) = match (&**name, arguments.as_slice()) {
             ("malloc" | "__VERIFIER_hp_alloc", [size]) => (std::slice::from_ref(size), false),
             ("alloca" | "__builtin_alloca", [size]) => (std::slice::from_ref(size), false),
-            ("aligned_alloc" | "memalign", [_, size]) => (std::slice::from_ref(size), false),
+            ("aligned_alloc" | "memalign", [alignment, size]) => {
+                // Where the program looks at the bits of addresses, they have the alignment that every object has, and no other.
+                let stride = self.translator.stride;
+                let alignment = self.rvalue(alignment)?;
+                if stride > 1 && !matches!(alignment.expr, LangExpr::Const(n) if n <= stride) {
+                    return fail(
+                        span,
+                        "memory with this alignment is not supported where bits of pointers are looked at",
+                    );
+                }
+                (std::slice::from_ref(size), false)
+            }
             ("calloc", [_, _]) => (arguments, true),
             _ => return Ok(None),
         };

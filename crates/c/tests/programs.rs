@@ -37,3 +37,18 @@ fn verdicts_are_as_expected() {
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
+
+/// Addresses have the alignment that every object has: a program that asks for more, and looks, would be told that it did not get it.
+#[test]
+fn alignments_that_addresses_do_not_have_are_refused() {
+    let program = |alignment: &str| {
+        let text = format!(
+            "#include <assert.h>\n#include <stdint.h>\n#include <stdlib.h>\nint main(void) {{\n\
+             int *p = aligned_alloc({alignment}, sizeof(int));\nassert(((uintptr_t)p & 15) == 0);\n}}\n"
+        );
+        palisade_c::parse("aligned.c", &text, &palisade_c::Options::default())
+    };
+    assert!(program("16").is_ok());
+    let (_, errors) = program("64").expect_err("64 is more than there is");
+    assert!(errors[0].message.contains("alignment"), "{errors:?}");
+}
