@@ -29,6 +29,8 @@ pub enum Note {
     LeftOut(Vec<String>),
     /// The program is robust whatever these locations hold.
     RobustWhateverIsIn(Vec<String>),
+    /// The program is robust however far these locations count, as integers: only differences between them were followed.
+    RobustHoweverFar(Vec<String>),
     /// The program is safe whatever is read from these locations.
     SafeWhateverIsRead(Vec<String>),
     /// The text has orders that the model does not look at.

@@ -37,6 +37,10 @@ pub fn sentence(note: &Note) -> String {
             "nothing depends on the values of these, which are only accessed relaxed, so that they were left out: {}",
             quoted(names).join(", ")
         ),
+        Note::RobustHoweverFar(names) => format!(
+            "it is robust however far it counts: only how far {} are apart was looked at, as integers; that none of them passes 2^63 is taken for granted",
+            quoted(names).join(", ")
+        ),
         Note::RobustWhateverIsIn(names) => format!(
             "it is robust whatever values are read from {}",
             quoted(names).join(", ")

@@ -347,7 +347,7 @@ impl Small {
 }
 
 /// The locations that an address may name.
-fn places(program: &Program, address: &Address<RegisterId>) -> Vec<usize> {
+pub fn places(program: &Program, address: &Address<RegisterId>) -> Vec<usize> {
     match address {
         Address::Direct(location) => vec![location.index()],
         Address::Element { first, length, .. } => {

@@ -6,11 +6,12 @@
 //!
 //! `observe` and `observed` are what `observational` adds: loads whose values may not be used, and execution graphs that show one that is.
 //!
-//! `critical` dismisses what needs no search, `forget` leaves out values where a program has many states, `facts` says what is known before one, `blocks` takes an `atomic` block as the read-modify-write that it is, `step` is what searches
+//! `critical` dismisses what needs no search, `forget` leaves out values where a program has many states, `differences` looks only at how far counters are apart, `facts` says what is known before one, `blocks` takes an `atomic` block as the read-modify-write that it is, `step` is what searches
 //! find, and `witness` turns it into an execution graph. `runs` looks at all runs of a program that is not robust, for `safe`.
 
 pub(crate) mod blocks;
 pub(crate) mod critical;
+mod differences;
 pub(crate) mod facts;
 mod forget;
 mod observe;
@@ -26,7 +27,7 @@ pub(crate) mod witness;
 use std::sync::atomic::Ordering;
 use web_time::{Duration, Instant};
 
-use palisade_explore::Space;
+use palisade_explore::{Quotient, Space};
 use palisade_lang::{Copies, Op, Order, Program, Span, Thread, ThreadId};
 use palisade_memory::ra_accepts::refusal;
 use palisade_memory::witness::InitialName;
@@ -34,17 +35,18 @@ use palisade_memory::{EventKind, EventRef, Witness};
 use palisade_threads::View;
 use rustc_hash::FxHashMap;
 
-use crate::search::search;
+use crate::search::{search, search_within};
 use crate::state::Frame;
 use crate::{Abstraction, Answer, Control, Model, Note, Options, Refusal, Stats, Verdict};
 use blocks::Blocks;
 use critical::Critical;
+use differences::Differences;
 use facts::{Facts, Fences};
 use forget::{without_large_values, without_unused_values};
 use observe::{Roles, is_mentioned, with_blind_loads};
 use observed::{End, Wish};
 use scm::search::{End as Ended, Search};
-use suspects::{Suspects, Wanted};
+use suspects::{Moved, Suspects, Wanted};
 use witness::Replay;
 
 /// Room for so many slots at first; it doubles when that is not enough.
@@ -62,7 +64,15 @@ pub(crate) fn robust(
 ) -> Result<Answer, Refusal> {
     let wanted = Wanted::StaleOrRacing;
     let whole = Prepared::new(program, options);
-    let mut proofs: Vec<Box<Proof<'_>>> = Vec::new();
+    let used = whole.without_unused_values(&|_, _| false);
+    let plain = used.as_ref().map_or(&whole.plain, |used| &used.plain);
+    let counting = |moves: bool| -> Box<Proof<'_>> {
+        Box::new(move |options| {
+            check_meaning(program, options)?;
+            Ok(by_differences(plain, moves, options, control))
+        })
+    };
+    let mut proofs: Vec<Box<Proof<'_>>> = vec![counting(true)];
     for most_values in VALUES_KEPT {
         proofs.push(Box::new(move |options| {
             let Some((forgetful, names)) = without_large_values(program, most_values) else {
@@ -80,10 +90,11 @@ pub(crate) fn robust(
             Ok(Some(answer))
         }));
     }
-    // Last, because only this one has no bound.
+    // Last, because only these have no bound.
+    proofs.push(counting(false));
     proofs.push(Box::new(|options| {
-        let used = whole.without_unused_values(&|_, _| false);
-        used.map(|used| stale_or_racing(program, &used, options, control, wanted))
+        let used = used.as_ref();
+        used.map(|used| stale_or_racing(program, used, options, control, wanted))
             .transpose()
     }));
     let exactly = |options: &Options| stale_or_racing(program, &whole, options, control, wanted);
@@ -268,6 +279,86 @@ fn found_or_not(space: &Suspects<'_, '_>, options: &Options, control: &Control<'
     }
     answer
 }
+
+/// Whether a program is robust, where it has counters of which only differences matter: with states that are moved, or as far as they lag behind. None where it
+/// has none.
+fn by_differences(
+    plain: &Program,
+    moves: bool,
+    options: &Options,
+    control: &Control<'_>,
+) -> Option<Answer> {
+    // Several processes would have to tell each other that nothing is proved.
+    if options.hosts.is_some() {
+        return None;
+    }
+    let start = Instant::now();
+    let mut last = None;
+    let all = Differences::all(plain).into_iter();
+    for differences in all.filter(|differences| differences.moves == moves) {
+        for margin in MARGINS {
+            let question = Options {
+                timeout: (options.timeout).map(|t| t.saturating_sub(start.elapsed())),
+                ..options.clone()
+            };
+            let (mut answer, lost) = apart(&differences, margin, &question, control)?;
+            if answer.verdict == Verdict::Holds {
+                answer.stats.wall = start.elapsed();
+                return Some(answer);
+            }
+            // How many states were seen before it was noticed may be another number next time.
+            answer.stats = Stats {
+                wall: start.elapsed(),
+                peak_memory_bytes: answer.stats.peak_memory_bytes,
+                ..Stats::default()
+            };
+            last = Some(answer);
+            if !lost {
+                break;
+            }
+        }
+    }
+    last
+}
+
+/// One try: the answer, which is `holds` or says nothing, and whether more may come of a larger margin.
+fn apart(
+    differences: &Differences,
+    margin: palisade_lang::Value,
+    options: &Options,
+    control: &Control<'_>,
+) -> Option<(Answer, bool)> {
+    let program = &differences.program;
+    let fences = match options.model {
+        Model::C20 | Model::Rc11 => Fences::Fences,
+        _ => Fences::Updates,
+    };
+    let frame = Frame::new(program, &options.reductions);
+    let facts = Facts::new(program, fences);
+    let critical = Critical::new(program, &facts);
+    let (reductions, wanted) = (options.reductions, Wanted::StaleOrRacing);
+    let mut space = Suspects::new(&frame, &facts, &critical, reductions, wanted, None);
+    space.counters = Some(differences);
+    let moved = Moved::new(&space, differences, margin)?;
+    // What may count without end need not come to one.
+    let most = differences.moves.then_some(SOME_STATES);
+    let quotient = Quotient::new(&space, &moved);
+    let (outcome, mut answer) = search_within(&quotient, options, control, most);
+    let lost = moved.is_lost();
+    if !outcome.findings.is_empty() || lost {
+        answer.verdict = Verdict::Unknown(NOT_BY_DIFFERENCES.to_owned());
+    }
+    if differences.moves {
+        answer.notes = vec![Note::RobustHoweverFar(differences.names())];
+    }
+    Some((answer, lost && outcome.findings.is_empty()))
+}
+
+/// How far a counter may be behind the one that all are moved with, while others are further behind than that.
+const MARGINS: [palisade_lang::Value; 3] = [1, 4, 16];
+
+/// Why a try says nothing.
+const NOT_BY_DIFFERENCES: &str = "differences of counters prove nothing";
 
 /// Decides `observational` under C++20, and under RC11 without seq_cst accesses.
 pub(crate) fn observational(
@@ -652,4 +743,157 @@ fn without_names(thread: &Thread) -> Thread {
         transition.span = Span::default();
     }
     thread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use palisade_testkit::oracle::{c20_robust, within};
+    use palisade_testkit::program;
+    use std::sync::atomic::AtomicBool;
+
+    /// A program with counters: one that only grows, two others, and registers that are compared with each other.
+    fn counting_program(random: &mut fastrand::Rng, bounded: bool) -> String {
+        let mut text = String::from(if bounded { "domain 255;\n" } else { "" });
+        text += "shared c = 9, d = 9, e = 9, flag;\n";
+        // Where nothing is computed from `t`, it may lag behind.
+        let lags = random.bool();
+        for thread in 0..random.usize(2..4) {
+            text +=
+                &format!("thread t{thread} {{ let t = c.load(relaxed); let b = d.load(relaxed);\n");
+            for _ in 0..random.usize(1..5) {
+                text += &statement(random, lags);
+            }
+            text += "}\n";
+        }
+        text
+    }
+
+    fn statement(random: &mut fastrand::Rng, lags: bool) -> String {
+        let read = ["relaxed", "acquire", "seqcst"][random.usize(..3)];
+        let write = ["relaxed", "release", "seqcst"][random.usize(..3)];
+        let update = ["relaxed", "acquire", "release", "acqrel", "seqcst"][random.usize(..5)];
+        let (register, other) = [("t", "b"), ("b", "t")][random.usize(..2)];
+        let value = if lags { "b" } else { register };
+        let place = ["c", "d", "e"][random.usize(..3)];
+        let stored = ["d", "e"][random.usize(..2)];
+        let added = random.usize(1..4);
+        let relation = ["<", "<=", ">", "==", "!="][random.usize(..5)];
+        match random.usize(..10) {
+            0 => format!("{register} = {place}.load({read});\n"),
+            1 => format!("{stored}.store({value} + {added}, {write});\n"),
+            2 => format!("{stored}.store({value}, {write});\n"),
+            3 => format!(
+                "choose {{ fadd(c, {added}, {update}); }} or {{ fadd(c, 4, {update}); }} or {{ fadd(c, 6, {update}); }}\n"
+            ),
+            4 => format!("cas(c, {register}, {register} + {added}, {update});\n"),
+            5 => format!("bcas(c, {register}, {register} + {added}, {update});\n"),
+            6 => {
+                let inner = [
+                    "flag.store(1, relaxed);",
+                    "fadd(c, 2, relaxed);",
+                    "t = c.load(relaxed);",
+                ];
+                let inner = inner[random.usize(..3)];
+                format!("if {register} {relation} {other} {{ {inner} }}\n")
+            }
+            7 => format!("let f = flag.load({read});\n"),
+            8 => format!(
+                "fence({});\n",
+                ["acquire", "release", "seqcst"][random.usize(..3)]
+            ),
+            _ => format!("{stored}.store({value} - 1, {write});\n"),
+        }
+    }
+
+    /// What differences of counters prove is so, and the reductions do not change it.
+    #[test]
+    fn counters_that_are_apart_prove_what_is_so() {
+        let cancel = AtomicBool::new(false);
+        let control = Control {
+            cancel: &cancel,
+            progress: &|_| {},
+        };
+        let exactly = Options {
+            abstraction: Abstraction::Off,
+            ..Options::new(Model::C20, crate::Criterion::Robust)
+        };
+        // How often something was proved, with states that are moved and without; and how often brute force agreed.
+        let (mut proved, mut smaller, mut judged, mut violated) = ([0; 2], 0, 0, 0);
+        let mut random = fastrand::Rng::with_seed(11);
+        for number in 0..3_000 {
+            let text = counting_program(&mut random, number % 2 == 0);
+            let program = program(&text);
+            let mut exact = None;
+            let whole = Prepared::new(&program, &exactly);
+            for differences in Differences::all(&whole.plain) {
+                for margin in [0, 1, 3] {
+                    let tried = apart(&differences, margin, &exactly, &control);
+                    let exact =
+                        exact.get_or_insert_with(|| robust(&program, &exactly, &control).unwrap());
+                    violated += u32::from(exact.verdict == Verdict::Violated);
+                    let Some((answer, _)) = tried.filter(|t| t.0.verdict == Verdict::Holds) else {
+                        continue;
+                    };
+                    assert_eq!(exact.verdict, Verdict::Holds, "{text}");
+                    proved[usize::from(differences.moves)] += 1;
+                    smaller += u32::from(answer.stats.states < exact.stats.states);
+                    if judged < 1_000 {
+                        let robust = within(20_000, || c20_robust(&program));
+                        assert_ne!(robust, Some(false), "{text}");
+                        judged += u32::from(robust.is_some());
+                    }
+                }
+            }
+        }
+        println!(
+            "{proved:?} proved, {smaller} with fewer states, {judged} judged, {violated} violated"
+        );
+        assert!(proved[0] > 500 && proved[1] > 500 && smaller > 20 && judged > 300);
+        assert!(violated > 1_000);
+    }
+
+    /// A deque whose thieves sleep: with each of them at most a little behind, it is robust; and without one of its fences it is not.
+    #[test]
+    fn a_deque_that_counts_for_ever_is_decided() {
+        let deque = |fence: &str, domain: &str| {
+            format!(
+                "{domain} shared top = 1, bottom = 1;
+                thread owner {{ loop {{ choose {{
+                    let b = bottom.load(relaxed) - 1; bottom.store(b, release); fence;
+                    let t = top.load(relaxed);
+                    if b < t {{ bottom.store(t, relaxed); }}
+                    else if b == t {{ cas(top, t, t + 1); bottom.store(t + 1, relaxed); }}
+                }} or {{
+                    let b = bottom.load(relaxed); fence; let t = top.load(acquire);
+                    if b - t < 3 && b < 200 {{ bottom.store(b + 1, release); }}
+                }} }} }}
+                thread thief[2] {{ loop {{
+                    fence; let t = top.load(relaxed); {fence} let b = bottom.load(relaxed);
+                    if t < b {{ fence(acquire); bcas(top, t, t + 1, release); }}
+                }} }}"
+            )
+        };
+        let cancel = AtomicBool::new(false);
+        let control = Control {
+            cancel: &cancel,
+            progress: &|_| {},
+        };
+        let options = Options {
+            abstraction: Abstraction::From(0),
+            ..Options::new(Model::C20, crate::Criterion::Robust)
+        };
+        let asked = |text: String| robust(&program(&text), &options, &control).unwrap();
+        let answer = asked(deque("fence;", ""));
+        assert_eq!(answer.verdict, Verdict::Holds);
+        assert!(
+            matches!(answer.notes[..], [Note::RobustHoweverFar(_)]),
+            "{:?}",
+            answer.notes
+        );
+        assert!(answer.stats.states < 100_000, "{}", answer.stats.states);
+        let answer = asked(deque("fence;", "domain 255;"));
+        assert_eq!(answer.verdict, Verdict::Holds);
+        assert_eq!(asked(deque("", "")).verdict, Verdict::Violated);
+    }
 }

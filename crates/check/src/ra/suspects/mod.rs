@@ -30,6 +30,7 @@
 //! is used (`Aim::Using`). So whatever is left out before must still be there afterwards: states are not brought into a smaller form.
 
 mod findings;
+mod moved;
 mod prospects;
 mod settle;
 mod steps;
@@ -45,6 +46,7 @@ use palisade_threads::{LocalId, View};
 
 use super::blocks::Blocks;
 use super::critical::Critical;
+use super::differences::Differences;
 use super::facts::{Facts, Horizon};
 use super::observe::Roles;
 use super::step::{AccessType, StepTaken};
@@ -53,6 +55,7 @@ use crate::checkpoint::{Kept, keep_flags, recall_flags};
 use crate::names::RowNames;
 use crate::sc::StepLabel;
 use crate::state::Frame;
+pub use moved::Moved;
 use prospects::{Futures, MASK_BITS, Mask, Standing};
 pub use whole::Whole;
 
@@ -156,6 +159,8 @@ pub struct Suspects<'f, 'p> {
     wanted: Wanted,
     /// The only thread that is suspected of anything, where there is one; its races are then all found by suspicions.
     only_culprit: Option<usize>,
+    /// Where only differences of counters matter: one that does not matter any more is put where the base is, which stays.
+    pub counters: Option<&'f Differences>,
     /// Where the program has blind loads.
     roles: Option<&'f Roles>,
     /// None where there are too many locations or threads for sets of bits: then no state is brought into a smaller form.
@@ -280,6 +285,7 @@ impl<'f, 'p> Suspects<'f, 'p> {
             reductions,
             wanted,
             only_culprit: None,
+            counters: None,
             roles,
             futures,
             places: facts.tracked_places(),

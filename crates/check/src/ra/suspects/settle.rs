@@ -105,7 +105,10 @@ impl<'f> Suspects<'f, '_> {
         if self.facts.places <= MASK_BITS {
             for place in (0..self.facts.fence_place()).filter(|place| places >> place & 1 == 0) {
                 let component = self.frame.component(LocationId(place as u32));
-                row[component] = self.beginning[component];
+                row[component] = match self.counters.filter(|counters| counters.locations[place]) {
+                    Some(counters) => row[self.frame.component(LocationId(counters.base as u32))],
+                    None => self.beginning[component],
+                };
             }
         }
         row[self.location_at(0)..].copy_from_slice(&standing.locations);
