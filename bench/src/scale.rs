@@ -12,6 +12,12 @@ use crate::measure::{house, limit};
 
 const PROGRAMS: &[&str] = &["bakery-3", "chase-lev", "dijkstra-5", "szymanski-5"];
 
+/// A process that writes states to disk holds so many bytes whatever it walks.
+const LEAST_MEMORY: u64 = 24 << 20;
+
+/// How often each walk is measured: the one with the least time of processors counts.
+const TIMES: usize = 3;
+
 /// What a walk has cost, all its processes together.
 struct Cost {
     /// What it says: verdict and numbers, which must be the same for all ways.
@@ -83,6 +89,16 @@ fn walk(
     })
 }
 
+/// The cheapest of several walks; what is wrong with one is wrong with all.
+fn cheapest(mut walk: impl FnMut() -> Result<Cost, String>) -> Result<Cost, String> {
+    let costs: Vec<Cost> = (0..TIMES).map(|_| walk()).collect::<Result<_, _>>()?;
+    if costs.iter().any(|cost| cost.told != costs[0].told) {
+        return Err("it says something else each time".to_owned());
+    }
+    let by_cpu = costs.into_iter().min_by(|a, b| a.cpu.total_cmp(&b.cpu));
+    by_cpu.ok_or_else(|| "it was not measured".to_owned())
+}
+
 /// A list of so many processes, at addresses that nobody listens at: what each of them needs.
 fn hosts(directory: &Path, processes: usize) -> std::io::Result<Vec<Vec<String>>> {
     let mut lines = String::new();
@@ -113,6 +129,7 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         ("states/CPU s", 12),
         ("CPU ratio", 9),
         ("bytes/st", 8),
+        ("bytes ratio", 11),
         ("remarks", 0),
     ]);
     let limit = limit(arguments, 300);
@@ -124,23 +141,25 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     let mut fine = true;
     for program in PROGRAMS {
         let file: PathBuf = house(&format!("large/{program}"));
-        let memory = walk(palisade, &file, &[], &[vec![]], limit);
-        // A quarter of the memory that it would need.
+        let memory = cheapest(|| walk(palisade, &file, &[], &[vec![]], limit));
+        // A quarter of the memory that it would need, and what a process needs in any case.
         let little = match &memory {
-            Ok(cost) => (cost.bytes / 4).max(12 << 20),
-            Err(_) => 64 << 20,
+            Ok(cost) => (cost.bytes / 4).max(LEAST_MEMORY),
+            Err(_) => LEAST_MEMORY,
         };
         let on_disk = [
             "--memory".to_owned(),
-            little.to_string(),
+            format!("{little}B"),
             "--disk".to_owned(),
             directory.display().to_string(),
         ];
         let spread = |processes| {
-            let own = hosts(&directory, processes).map_err(|error| error.to_string())?;
-            walk(palisade, &file, &[], &own, limit)
+            cheapest(|| {
+                let own = hosts(&directory, processes).map_err(|error| error.to_string())?;
+                walk(palisade, &file, &[], &own, limit)
+            })
         };
-        let disk = walk(palisade, &file, &on_disk, &[vec![]], limit);
+        let disk = cheapest(|| walk(palisade, &file, &on_disk, &[vec![]], limit));
         let ways = [
             ("disk", disk),
             ("2 processes", spread(2)),
@@ -149,27 +168,31 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
         let base = memory
             .as_ref()
             .ok()
-            .map(|cost| (cost.cpu, cost.told.clone()));
+            .map(|cost| (cost.cpu, cost.bytes as f64, cost.told.clone()));
         for (way, cost) in std::iter::once(("memory", memory)).chain(ways) {
             let mut cells = vec![program.to_string(), way.to_owned()];
             match cost {
                 Ok(cost) => {
-                    let same = base.as_ref().is_some_and(|(_, told)| *told == cost.told);
+                    let same = base.as_ref().is_some_and(|(_, _, told)| *told == cost.told);
                     fine &= same;
-                    let ratio = base.as_ref().map(|(cpu, _)| times(cost.cpu, *cpu));
+                    let bytes = cost.bytes as f64;
+                    let ratios = base.as_ref();
+                    let ratios = ratios.map(|base| [times(cost.cpu, base.0), times(bytes, base.1)]);
+                    let [cpu_ratio, bytes_ratio] = ratios.unwrap_or_default();
                     cells.extend([
                         cost.states.to_string(),
                         format!("{:.2}", cost.wall),
                         format!("{:.2}", cost.cpu),
                         format!("{:.0}", cost.states as f64 / cost.cpu),
-                        ratio.unwrap_or_default(),
-                        format!("{:.1}", cost.bytes as f64 / cost.states as f64),
+                        cpu_ratio,
+                        format!("{:.1}", bytes / cost.states as f64),
+                        bytes_ratio,
                         if same { "" } else { "another answer" }.to_owned(),
                     ]);
                 }
                 Err(why) => {
                     fine = false;
-                    cells.extend(std::iter::repeat_n(String::new(), 6));
+                    cells.extend(std::iter::repeat_n(String::new(), 7));
                     cells.push(why);
                 }
             }
@@ -178,7 +201,7 @@ pub fn table(palisade: &Palisade, arguments: &[String]) -> ExitCode {
     }
     let _ = std::fs::remove_dir_all(&directory);
     table.note(
-        "disk: with a quarter of the memory; bytes are resident memory, of all processes together",
+        "disk: with a quarter of the memory, but no less than 24 MiB; bytes are resident memory, of all processes together; of three walks the one with the least CPU",
     );
     table.save("scale");
     ExitCode::from(u8::from(!fine))
