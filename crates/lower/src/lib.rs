@@ -3,7 +3,7 @@
 //! A front end makes a [`Unit`]: functions of basic blocks over registers, and memory made of cells. [`lower`] makes a program of it, by
 //! inlining everything from the entry:
 //!
-//! - **Memory.** Every scalar of an object is a [`Cell`] and becomes one location; its address is its number, and 0 is null. A variable whose
+//! - **Memory.** Every scalar of an object is a [`Cell`] and becomes one location; addresses ascend from 1, with gaps behind arrays, and 0 is null. A variable whose
 //!   address is never taken is a register ([`Storage`]). `Object(o) + k` is the address of cell `k`; arrays and structs are consecutive cells.
 //! - **The beginning.** What the entry does before it creates a thread is run at once, and memory begins as it leaves it (`start`).
 //! - **Threads.** [`Action::Spawn`] gives a handle, [`Action::Join`] waits for its end. A creator's release store starts the thread, which waits
