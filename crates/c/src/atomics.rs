@@ -49,7 +49,7 @@ impl Body<'_, '_> {
     fn with_order(
         &mut self,
         order: Written,
-        access: Access,
+        access: OrderUse,
         span: Span,
         action: impl Fn(Order) -> Action,
     ) -> Done<()> {
@@ -62,7 +62,7 @@ impl Body<'_, '_> {
     fn for_order(
         &mut self,
         order: Written,
-        access: Access,
+        access: OrderUse,
         span: Span,
         emit: &dyn Fn(&mut Self, Order) -> Done<()>,
     ) -> Done<()> {
@@ -153,7 +153,7 @@ impl Body<'_, '_> {
         }
         let to = self.temporary(ty, span);
         let (written, value) = (address, operand.clone());
-        self.with_order(order, Access::Both, span, |order| Action::Fetch {
+        self.with_order(order, OrderUse::Both, span, |order| Action::Fetch {
             to: Some(to),
             address: written.clone(),
             op,
@@ -226,7 +226,7 @@ impl Body<'_, '_> {
     }
 
     fn fence(&mut self, order: Written, span: Span) -> Done<()> {
-        self.for_order(order, Access::Both, span, &|body, order| {
+        self.for_order(order, OrderUse::Both, span, &|body, order| {
             // A relaxed fence does nothing.
             if order != Order::Relaxed {
                 body.emit(Action::Fence(order), span);
@@ -309,7 +309,7 @@ impl Body<'_, '_> {
         let old = self.temporary(ty, span);
         let success = self.temporary(&Type::new(TypeKind::Bool), span);
         let failure = failure.as_ref();
-        self.for_order(order, Access::Both, span, &|body, order| {
+        self.for_order(order, OrderUse::Both, span, &|body, order| {
             let exchange = |failure| Action::CompareExchange {
                 old,
                 success,
@@ -324,7 +324,7 @@ impl Body<'_, '_> {
                 None => body.emit(exchange(order.without_release()), span),
                 // C forbids a release here; compilers leave the release part out.
                 Some(failure) => {
-                    body.with_order(failure.clone(), Access::Both, span, |failure| {
+                    body.with_order(failure.clone(), OrderUse::Both, span, |failure| {
                         exchange(failure.without_release())
                     })?;
                 }
@@ -398,7 +398,7 @@ impl Body<'_, '_> {
                     false => self.rvalue_for(needed(self, 1)?, &ty)?,
                 };
                 let order = self.order(argument(2))?;
-                self.with_order(order, Access::Store, span, |order| Action::Store {
+                self.with_order(order, OrderUse::Store, span, |order| Action::Store {
                     address: address.clone(),
                     value: value.expr.clone(),
                     order,
@@ -456,7 +456,7 @@ impl Body<'_, '_> {
             "flag_clear" | "clear" => {
                 let (address, _) = self.atomic(needed(self, 0)?)?;
                 let order = self.order(argument(1))?;
-                self.with_order(order, Access::Store, span, |order| Action::Store {
+                self.with_order(order, OrderUse::Store, span, |order| Action::Store {
                     address: address.clone(),
                     value: LangExpr::Const(0),
                     order,
@@ -491,7 +491,7 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Done<Value> {
         let to = self.temporary(ty, span);
-        self.with_order(order, Access::Load, span, |order| Action::Load {
+        self.with_order(order, OrderUse::Load, span, |order| Action::Load {
             to,
             address: address.clone(),
             order,
@@ -512,7 +512,7 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Done<Value> {
         let to = wanted.then(|| self.temporary(ty, span));
-        self.with_order(order, Access::Both, span, |order| Action::Exchange {
+        self.with_order(order, OrderUse::Both, span, |order| Action::Exchange {
             to,
             address: address.clone(),
             value: value.expr.clone(),
@@ -702,27 +702,27 @@ impl Body<'_, '_> {
 
 /// What an order is for: not every operation can have each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
+enum OrderUse {
     Load,
     Store,
     /// A read-modify-write, or a fence.
     Both,
 }
 
-impl Access {
+impl OrderUse {
     fn allows(self, order: Order) -> bool {
         match self {
-            Access::Load => !matches!(order, Order::Release | Order::AcqRel),
-            Access::Store => !matches!(order, Order::Acquire | Order::AcqRel),
-            Access::Both => true,
+            OrderUse::Load => !matches!(order, Order::Release | Order::AcqRel),
+            OrderUse::Store => !matches!(order, Order::Acquire | Order::AcqRel),
+            OrderUse::Both => true,
         }
     }
 
     fn message(self) -> &'static str {
         match self {
-            Access::Load => "a load can be relaxed, acquire or seq_cst only",
-            Access::Store => "a store can be relaxed, release or seq_cst only",
-            Access::Both => "this order is not possible here",
+            OrderUse::Load => "a load can be relaxed, acquire or seq_cst only",
+            OrderUse::Store => "a store can be relaxed, release or seq_cst only",
+            OrderUse::Both => "this order is not possible here",
         }
     }
 }

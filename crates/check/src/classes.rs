@@ -8,7 +8,7 @@
 //! - a `never`: values with which a part of it that looks at one register or location differs.
 //!
 //! What is written into a place, and always is a value of one and the same class there, is replaced by the class's smallest value. So payloads that are handed on,
-//! but never looked at, become one value, and a counter that nobody asks about does not count.
+//! but never looked at, become one value, and a counter that is never asked about does not count.
 //!
 //! Why nothing else changes: take a run of the program, and let the other one execute the same instructions. By induction, all threads are at the same points, buffers
 //! hold as many stores to the same locations, and corresponding values are of the same class of the place that they are in, or are on their way to. So conditions, waits, comparisons

@@ -29,7 +29,7 @@ use crate::{Answer, Control, Criterion, Options, Progress, Refusal, Stats, Verdi
 /// So many states are looked at where neither time nor memory is limited: a graph may take kilobytes.
 const MOST_STATES: usize = 60_000;
 
-/// How often the clock and the callers' wishes are looked at.
+/// How often the clock and the callers' requests are looked at.
 const STATES_BETWEEN_LOOKS: usize = 256;
 
 /// A state that was found, and how.

@@ -1,6 +1,6 @@
 //! Locations whose values are left open: a proof of `safe` that does not depend on what is read there.
 //!
-//! A counter by which waiting threads are woken, or a hint that somebody waits, decides when a lock goes on, not whether it is one. Such locations are what makes many
+//! A counter by which waiting threads are woken, or a hint that a thread waits, decides when a lock goes on, not whether it is one. Such locations are what makes many
 //! locks not robust, and where threads count in a loop there is no end to the messages. Here all accesses of such locations are left out, and every way
 //! that depends on a value from there may be taken or not. That adds runs and loses none: an execution without the events of some
 //! locations satisfies all conditions that the models have (each forbids a cycle, and with fewer events there are fewer edges), and there is less

@@ -87,7 +87,7 @@ struct Projection<'f, 'p, 'c> {
 }
 
 /// Where a thread is behind a step, and what it has stored.
-type Step = (LocalId, Option<(LocationId, u32)>);
+type Move = (LocalId, Option<(LocationId, u32)>);
 
 impl<'f, 'p, 'c> Projection<'f, 'p, 'c> {
     fn new(frame: &'f Frame<'p>, options: &'c Options, control: &'c Control<'c>) -> Self {
@@ -206,7 +206,7 @@ impl Projection<'_, '_, '_> {
         thread: usize,
         local: LocalId,
         known: &dyn Fn(LocationId) -> Option<u32>,
-    ) -> Option<Vec<Step>> {
+    ) -> Option<Vec<Move>> {
         self.view.begin_state();
         let code = self.frame.codes[thread];
         let domain = self.frame.program().domain;

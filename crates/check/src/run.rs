@@ -45,12 +45,19 @@ pub fn replay(frame: &Frame<'_>, view: &mut View<'_>, finding: &Finding) -> Run 
         error: None,
     };
     // Which running thread stands in which component of the sorted row.
-    let mut who: Vec<usize> = (0..frame.thread_count()).collect();
+    let mut instance_at: Vec<usize> = (0..frame.thread_count()).collect();
     for (before, after) in finding.path.iter().zip(finding.path.iter().skip(1)) {
-        take(frame, view, before.row, after.label, &mut who, &mut run);
+        take(
+            frame,
+            view,
+            before.row,
+            after.label,
+            &mut instance_at,
+            &mut run,
+        );
     }
     if let (Some(last), Some(label)) = (finding.path.last(), finding.step) {
-        take(frame, view, last.row, label, &mut who, &mut run);
+        take(frame, view, last.row, label, &mut instance_at, &mut run);
     }
     run
 }
@@ -61,21 +68,22 @@ pub(crate) fn take(
     view: &mut View<'_>,
     sorted: &[u32],
     label: u64,
-    who: &mut [usize],
+    instance_at: &mut [usize],
     run: &mut Run,
 ) {
     let label = StepLabel::decode(label);
-    let instance = who[label.component];
+    let instance = instance_at[label.component];
     step(frame, view, run, instance, label.action, label.outcome);
     let mut row = sorted.to_vec();
     row[label.component] = run.row[instance];
     for group in &frame.groups {
         let range = group[0]..group[0] + group.len();
-        let mut members: Vec<(u32, usize)> = range.clone().map(|c| (row[c], who[c])).collect();
+        let mut members: Vec<(u32, usize)> =
+            range.clone().map(|c| (row[c], instance_at[c])).collect();
         // Of several in the same state, the first thread comes first, whatever way led there.
         members.sort_unstable();
         for (component, member) in range.zip(members) {
-            who[component] = member.1;
+            instance_at[component] = member.1;
         }
     }
 }
@@ -160,8 +168,8 @@ pub fn name_copies(
         &mut players,
     );
     let mut new_names = vec![0; players.len()];
-    for (name, &who) in players.iter().enumerate() {
-        new_names[who] = name;
+    for (name, &instance_at) in players.iter().enumerate() {
+        new_names[instance_at] = name;
     }
     new_names
 }
@@ -180,8 +188,8 @@ fn choose_names(
 ) -> bool {
     let Some(&first) = mentioned.get(at) else {
         let mut renamed = row.to_vec();
-        for (name, &who) in names.iter().enumerate() {
-            renamed[name] = row[who];
+        for (name, &instance_at) in names.iter().enumerate() {
+            renamed[name] = row[instance_at];
         }
         return frame.is_true(view, &renamed, never, deadlock);
     };

@@ -456,13 +456,13 @@ impl<'p> Frame<'p> {
 
     /// Gives interchangeable threads in the same state, which stand beside each other, their components in the order of the threads, so that it does not
     /// depend on the way there.
-    pub fn settle_ties(&self, who: &mut [usize], are_alike: impl Fn(usize, usize) -> bool) {
+    pub fn settle_ties(&self, instance_at: &mut [usize], are_alike: impl Fn(usize, usize) -> bool) {
         for group in &self.groups {
             let mut first = group[0];
             let end = first + group.len();
             for at in first + 1..=end {
                 if at == end || !are_alike(at - 1, at) {
-                    who[first..at].sort_unstable();
+                    instance_at[first..at].sort_unstable();
                     first = at;
                 }
             }

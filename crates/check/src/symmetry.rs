@@ -35,7 +35,7 @@ pub(crate) enum Part {
     Plain(usize),
 }
 
-/// So many local states are remembered: more would take memory that nobody counts.
+/// So many local states are remembered: more would take memory that is not counted.
 const REMEMBERED: usize = 1 << 19;
 
 /// What the number in a component is.

@@ -253,7 +253,7 @@ fn as_compiler(record: &Path) -> ExitCode {
     }
 }
 
-/// Where it is written down how a library is compiled; other crates than libraries are used by nobody.
+/// Where it is written down how a library is compiled; crates other than libraries are not used by any crate.
 fn beside_library(texts: &[String]) -> Option<PathBuf> {
     let behind = |flag: &str| {
         let joined = texts

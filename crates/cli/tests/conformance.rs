@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use palisade_check::{Answer, Control, Criterion, Model, Options, Verdict};
-use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
+use palisade_fence::{Candidates, Costs, FenceOptions, FenceResult, Kinds, fences};
 use palisade_lang::{ParseOptions, Program, Source, parse};
 use palisade_param::check;
 
@@ -150,8 +150,8 @@ fn meets(path: &Path, expectation: &Expectation) -> Result<bool, String> {
     }
     if let Some(count) = expectation.fences {
         let candidates = Candidates::new(&program, Kinds::FENCES, &Costs::Unit);
-        let wishes = Wishes::default();
-        let found = control_with(|control| fences(&candidates, &options, &wishes, control))
+        let fence_options = FenceOptions::default();
+        let found = control_with(|control| fences(&candidates, &options, &fence_options, control))
             .map_err(|refusal| format!("no fences: {}", refusal.message))?;
         match found.result {
             FenceResult::Optimal(set) if set.repairs.len() == count => {}

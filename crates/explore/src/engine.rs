@@ -922,7 +922,7 @@ impl<'a, S: Space> Engine<'a, S> {
         self.stopped().is_some()
     }
 
-    /// Looks at the clock, at the memory and at the wishes of the caller.
+    /// Looks at the clock, at the memory and at the requests of the caller.
     #[cold]
     fn tick(
         &self,

@@ -40,7 +40,7 @@ pub(crate) fn lock_soon<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     guard.unwrap_or_else(|| lock(mutex))
 }
 
-/// Looks until something is true, or until patience ends. Whether it is true.
+/// Looks until something is true, or until it has looked for long enough. Whether it is true.
 fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
     let begin = Instant::now();
     loop {

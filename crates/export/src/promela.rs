@@ -184,7 +184,7 @@ impl<'p> Model<'p> {
         self.print_head(&mut out);
         self.layout.declare(self.program, &mut out);
         if uses_lock {
-            out.push_str("bit locked; /* somebody stands inside an atomic block */\n");
+            out.push_str("bit locked; /* a thread stands inside an atomic block */\n");
         }
         self.declare_watched(&mut out)?;
         let hidden: BTreeSet<&String> = threads.iter().flat_map(|t| t.hidden()).collect();

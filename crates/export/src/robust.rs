@@ -372,7 +372,7 @@ impl Builder<'_> {
         for (ops, access, reached) in self.accesses(&transition.op) {
             let mut all = ops;
             all.push(self.load_shadow(0, Shadow::Stored, &reached));
-            if access == Access::Writes {
+            if access == Direction::Writes {
                 all.push(self.load_shadow(1, Shadow::Loaded, &reached));
                 all.push(Op::Assume(Expr::binary(
                     BinaryOp::Or,
@@ -410,14 +410,14 @@ impl Builder<'_> {
         &mut self,
         from: PointId,
         first: Vec<Op>,
-        access: Access,
+        access: Direction,
         reached: &Reached,
         to: PointId,
         transition: &Transition,
     ) {
         let level = match access {
-            Access::Reads => Shadow::Loaded,
-            Access::Writes => Shadow::Stored,
+            Direction::Reads => Shadow::Loaded,
+            Direction::Writes => Shadow::Stored,
         };
         for closes in [false, true] {
             let mut ops = first.clone();
@@ -437,7 +437,7 @@ impl Builder<'_> {
     }
 
     /// The cases of an access: what to do before it, and whether it then writes.
-    fn accesses(&self, op: &Op) -> Vec<(Vec<Op>, Access, Reached)> {
+    fn accesses(&self, op: &Op) -> Vec<(Vec<Op>, Direction, Reached)> {
         let mut cases = Vec::new();
         for reached in self.weave.reached(op) {
             let guard: Vec<Op> = reached.guard.iter().cloned().collect();
@@ -446,14 +446,14 @@ impl Builder<'_> {
                 address: reached.address.clone(),
             };
             match op {
-                Op::Load { .. } | Op::Wait { .. } => cases.push((guard, Access::Reads, reached)),
+                Op::Load { .. } | Op::Wait { .. } => cases.push((guard, Direction::Reads, reached)),
                 Op::Rmw {
                     action: RmwAction::CompareAndSwap { expected, .. },
                     ..
                 } => {
                     for (relation, access) in [
-                        (BinaryOp::Equal, Access::Writes),
-                        (BinaryOp::NotEqual, Access::Reads),
+                        (BinaryOp::Equal, Direction::Writes),
+                        (BinaryOp::NotEqual, Direction::Reads),
                     ] {
                         let mut ops = guard.clone();
                         ops.push(Op::Load {
@@ -469,7 +469,9 @@ impl Builder<'_> {
                         cases.push((ops, access, same(&reached)));
                     }
                 }
-                Op::Store { .. } | Op::Rmw { .. } => cases.push((guard, Access::Writes, reached)),
+                Op::Store { .. } | Op::Rmw { .. } => {
+                    cases.push((guard, Direction::Writes, reached))
+                }
                 _ => {}
             }
         }
@@ -493,7 +495,7 @@ impl Builder<'_> {
         for (mut ops, access, reached) in self.accesses(&transition.op) {
             let mut joins = vec![self.weave.scratch[0]];
             ops.push(self.load_shadow(0, Shadow::Stored, &reached));
-            if access == Access::Writes {
+            if access == Direction::Writes {
                 ops.push(self.load_shadow(1, Shadow::Loaded, &reached));
                 joins.push(self.weave.scratch[1]);
             }
@@ -505,8 +507,8 @@ impl Builder<'_> {
             ops.push(Op::Assign(self.joined, joined));
             ops.push(self.set_shadow(
                 match access {
-                    Access::Reads => Shadow::MaybeLoaded,
-                    Access::Writes => Shadow::MaybeStored,
+                    Direction::Reads => Shadow::MaybeLoaded,
+                    Direction::Writes => Shadow::MaybeStored,
                 },
                 &reached,
             ));
@@ -548,7 +550,7 @@ impl Builder<'_> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
+enum Direction {
     Reads,
     Writes,
 }

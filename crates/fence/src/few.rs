@@ -23,7 +23,7 @@ pub(crate) type Moving = Vec<u32>;
 pub(crate) struct Few {
     /// For each number of threads, the choices.
     pub sizes: Vec<Vec<Moving>>,
-    /// Programs in which nothing was found: who moves, and the repairs that these threads can meet.
+    /// Programs in which nothing was found: which threads move, and the repairs that these threads can meet.
     settled: FxHashSet<(Moving, Vec<usize>)>,
 }
 

@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 
 /// A run as the steps that build its graph (Lahav and Margalit 2019, section 4.2).
 pub(crate) struct Graph {
-    steps: Vec<Option<Step>>,
+    steps: Vec<Option<RunStep>>,
     threads: usize,
     locations: usize,
 }
 
-struct Step {
+struct RunStep {
     thread: usize,
     /// `None` for a fence.
     location: Option<usize>,
@@ -71,7 +71,7 @@ impl Graph {
                     Some(*locations.entry(name).or_insert(next))
                 }
             };
-            steps.push(Some(Step {
+            steps.push(Some(RunStep {
                 thread: names.iter().position(|name| *name == event.thread)?,
                 location,
                 reads,
@@ -144,7 +144,7 @@ impl Graph {
             }
             if writes {
                 let is_rmw = |next: &usize| {
-                    let next_reads = |next: &Step| next.reads;
+                    let next_reads = |next: &RunStep| next.reads;
                     is_changed(*next) || self.steps[*next].as_ref().is_some_and(next_reads)
                 };
                 if order.get(source).is_some_and(is_rmw) {

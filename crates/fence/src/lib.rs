@@ -39,7 +39,7 @@ pub use prices::{OrderCosts, Prices, SHIPPED};
 
 /// What is wanted beside the cheapest set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct FenceOptions {
     /// Every set from which nothing can be left out.
     pub all: Option<Bounds>,
     /// For each repair a violation that returns without it.
@@ -113,7 +113,7 @@ pub enum FenceResult {
 pub fn fences(
     candidates: &Candidates,
     options: &Options,
-    wishes: &Wishes,
+    fence_options: &FenceOptions,
     control: &Control<'_>,
 ) -> Result<Fences, Refusal> {
     let mut search = Search::new(candidates, options, control);
@@ -137,11 +137,11 @@ pub fn fences(
     };
     match found {
         Proposal::Confirmed(chosen) => {
-            if wishes.explain {
+            if fence_options.explain {
                 fences.explanations = search.explanations(&chosen)?;
             }
             fences.result = FenceResult::Optimal(search.repair_set(&chosen));
-            if let Some(bounds) = wishes.all {
+            if let Some(bounds) = fence_options.all {
                 fences.all = Some(search.all_sets(chosen, bounds)?);
             }
         }
@@ -154,7 +154,7 @@ pub fn fences(
         }
         Proposal::NoMore => {
             fences.witness = search.last_witness.take();
-            fences.all = wishes.all.map(|_| AllSets {
+            fences.all = fence_options.all.map(|_| AllSets {
                 sets: Vec::new(),
                 complete: Ok(()),
             });

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 
 use palisade_check::{Control, Criterion, Model, Options, Verdict, check};
-use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
+use palisade_fence::{Candidates, Costs, FenceOptions, FenceResult, Kinds, fences};
 use palisade_lang::{Language, ParseOptions, Program, Source, parse};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -71,7 +71,7 @@ fn szymanski(threads: usize) -> Program {
 fn least_cost(program: &Program, criterion: Criterion, most_states: u64) -> u64 {
     let candidates = Candidates::new(program, Kinds::FENCES, &Costs::Unit);
     let options = Options::new(Model::Tso, criterion);
-    let found = fences(&candidates, &options, &Wishes::default(), &QUIET).unwrap();
+    let found = fences(&candidates, &options, &FenceOptions::default(), &QUIET).unwrap();
     let FenceResult::Optimal(set) = found.result else {
         panic!("{criterion:?}: {:?}", found.result);
     };

@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 use fastrand::Rng;
 use palisade_check::{Control, Criterion, Model, Options, Verdict, check};
 use palisade_fence::{
-    Bounds, Candidates, CostFile, Costs, FenceResult, Fences, Kinds, RepairSet, Wishes, fences,
+    Bounds, Candidates, CostFile, Costs, FenceOptions, FenceResult, Fences, Kinds, RepairSet,
+    fences,
 };
 use palisade_lang::print::to_trencher;
 use palisade_lang::{Language, ParseOptions, Program, Repair, Source, parse};
@@ -45,8 +46,8 @@ fn least_cost(candidates: &Candidates, options: &Options) -> Option<u64> {
 }
 
 /// What the search says; the set that it names is enough.
-fn search(candidates: &Candidates, options: &Options, wishes: &Wishes) -> Fences {
-    let found = fences(candidates, options, wishes, &QUIET).unwrap();
+fn search(candidates: &Candidates, options: &Options, fence_options: &FenceOptions) -> Fences {
+    let found = fences(candidates, options, fence_options, &QUIET).unwrap();
     if let FenceResult::Optimal(set) = &found.result {
         assert!(holds(&chosen(candidates, set), options));
     }
@@ -97,7 +98,7 @@ fn agree(seen: &mut Seen, candidates: &Candidates, options: &Options, text: &str
     if candidates.all().len() > MOST_CANDIDATES {
         return;
     }
-    let found = search(candidates, options, &Wishes::default());
+    let found = search(candidates, options, &FenceOptions::default());
     let cost = match &found.result {
         FenceResult::Optimal(set) => Some(set.cost),
         FenceResult::None => None,
@@ -488,14 +489,14 @@ fn all_sets_and_explanations() {
             if candidates.all().len() > 9 {
                 continue;
             }
-            let wishes = Wishes {
+            let fence_options = FenceOptions {
                 all: Some(Bounds {
                     cost: None,
                     sets: 1000,
                 }),
                 explain: true,
             };
-            let found = search(&candidates, &options, &wishes);
+            let found = search(&candidates, &options, &fence_options);
             let enough: Vec<Vec<usize>> = sets(candidates.all().len())
                 .filter(|set| holds(&candidates.program(set), &options))
                 .collect();
@@ -530,7 +531,7 @@ fn all_sets_and_explanations() {
             let fenced = palisade_testkit::program(&fenced);
             let existing = Candidates::existing(&fenced, &Costs::Unit);
             if existing.all().len() <= 10 {
-                let found = search(&existing, &options, &Wishes::default());
+                let found = search(&existing, &options, &FenceOptions::default());
                 let cost = match &found.result {
                     FenceResult::Optimal(set) => Some(set.cost),
                     _ => None,

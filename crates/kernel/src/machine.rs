@@ -132,7 +132,7 @@ impl<'p> Machine<'p> {
         (0..self.threads.len()).find(|&t| self.in_block(row, t))
     }
 
-    /// Who may move.
+    /// Which threads may move.
     pub fn movers(&self, row: &[Value]) -> Vec<usize> {
         match self.holder(row) {
             Some(holder) => vec![holder],

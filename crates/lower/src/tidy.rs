@@ -33,7 +33,7 @@ pub(crate) fn tidy(program: &mut Program) {
     }
 }
 
-/// Who accesses a location, and how.
+/// Which threads access a location, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum User {
     None,
@@ -66,7 +66,7 @@ impl Uses {
                     || target.locations.len() == 1 && !target.may_err;
                 let served = match op {
                     Op::Load { order, .. } | Op::Store { order, .. } => *order == Order::NonAtomic,
-                    // What must not be there, looked at by nobody else.
+                    // What must not be there, looked at by no other thread.
                     Op::Wait { order, .. } => *order == Order::Relaxed,
                     _ => false,
                 };
@@ -182,7 +182,7 @@ fn take_out_private(program: &mut Program, uses: &Uses) -> bool {
     changed
 }
 
-/// Whether a register could serve in place of this, as long as nobody stores.
+/// Whether a register could serve in place of this, as long as no thread stores.
 fn is_plain_load(op: &Op) -> bool {
     match op {
         Op::Load { order, .. } => *order == Order::NonAtomic,

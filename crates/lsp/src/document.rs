@@ -115,7 +115,7 @@ impl Document {
         (start < end).then(|| (&self.text[start..end], Span::new(start, end)))
     }
 
-    /// The program, if it can be read while somebody waits for it; what is wrong with it; or which limit was met.
+    /// The program, if it can be read while the editor waits for it; what is wrong with it; or which limit was met.
     pub fn read(&self) -> Result<Result<Input, Failure>, &'static str> {
         let (name, text) = (self.name.clone(), self.text.to_string());
         let within = limits::Limits {

@@ -8,8 +8,8 @@ use crate::read::{Input, Reading, read};
 use palisade_check::note::Note;
 use palisade_check::{Answer, Control, Options, Stats, Verdict, harm, mention_errors};
 use palisade_fence::{
-    Candidates, Costs, FenceResult, Fences, Freedom, Kinds, Orders, OrdersResult, RepairSet,
-    Wishes, fences,
+    Candidates, Costs, FenceOptions, FenceResult, Fences, Freedom, Kinds, Orders, OrdersResult,
+    RepairSet, fences,
 };
 use palisade_lang::meter::is_exhausted;
 use palisade_lang::{Diagnostic, Language, Program, Repair, repaired_text};
@@ -52,7 +52,7 @@ pub fn answer(
         Question::CheckAll => Findings::All(each().map(|p| (p.1, check(p))).collect()),
         Question::Fence(criterion) => {
             let options = options((asked.model, criterion));
-            let found = fenced(program, &options, &Wishes::default(), control);
+            let found = fenced(program, &options, &FenceOptions::default(), control);
             Findings::Fences(Box::new(found.map_err(Failure::Refused)?))
         }
         Question::Orders(criterion) => {
@@ -96,11 +96,11 @@ fn rest(timeout: Option<Duration>, begin: Instant) -> Option<Duration> {
 pub fn fenced(
     program: &Program,
     options: &Options,
-    wishes: &Wishes,
+    fence_options: &FenceOptions,
     control: &Control<'_>,
 ) -> Result<FenceFindings, Refusal> {
     let candidates = Candidates::new(program, Kinds::FENCES, &Costs::Unit);
-    let fences = fences(&candidates, options, wishes, control)?;
+    let fences = fences(&candidates, options, fence_options, control)?;
     let text = match &fences.result {
         FenceResult::Optimal(set) => text_with(program, set),
         _ => None,

@@ -4,7 +4,7 @@ use crate::ask::{explained, fenced};
 use crate::program::{Program, Refused};
 use crate::question::complete;
 use palisade_check::{Control, QUESTIONS};
-use palisade_fence::{FenceResult, Wishes};
+use palisade_fence::{FenceOptions, FenceResult};
 use palisade_lang::Repair;
 use palisade_memory::{Criterion, Model, Witness};
 use palisade_report::notes::{sentence, sentences};
@@ -304,7 +304,7 @@ pub fn fence(program: &Program, options: &Options) -> Result<FenceAnswer, Refuse
     let findings = fenced(
         &program.inner,
         &search,
-        &Wishes::default(),
+        &FenceOptions::default(),
         &options.control(),
     )
     .map_err(refused)?;

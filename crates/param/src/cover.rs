@@ -14,7 +14,7 @@
 
 use std::collections::BinaryHeap;
 
-use palisade_check::counted::{Count, MANY, Step};
+use palisade_check::counted::{CopyStep, Count, MANY};
 use rustc_hash::FxHashMap;
 
 use crate::steps::Steps;
@@ -165,7 +165,7 @@ impl Cover {
         cap: Count,
         copies: &[(u32, Count)],
         mover: Option<usize>,
-        step: &Step,
+        step: &CopyStep,
     ) -> Copies {
         let mut after = copies.to_vec();
         if let Some(at) = mover {

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use palisade_check::counted::{Step, System};
+use palisade_check::counted::{CopyStep, System};
 use rustc_hash::FxHashMap;
 
 /// A system whose steps are computed once.
 pub(crate) struct Steps<'s> {
     pub system: &'s mut dyn System,
-    steps: FxHashMap<(u32, Option<u32>), Rc<[Step]>>,
+    steps: FxHashMap<(u32, Option<u32>), Rc<[CopyStep]>>,
     transfers: FxHashMap<(u32, u32), u32>,
 }
 
@@ -22,13 +22,13 @@ impl<'s> Steps<'s> {
     }
 
     /// The steps of a copy that stands there, or (`None`) of the fixed threads.
-    pub fn of(&mut self, shared: u32, mover: Option<u32>) -> Rc<[Step]> {
+    pub fn of(&mut self, shared: u32, mover: Option<u32>) -> Rc<[CopyStep]> {
         if let Some(known) = self.steps.get(&(shared, mover)) {
             return known.clone();
         }
         let mut steps = self.system.steps(shared, mover);
         steps.dedup();
-        let steps: Rc<[Step]> = steps.into();
+        let steps: Rc<[CopyStep]> = steps.into();
         self.steps.insert((shared, mover), steps.clone());
         steps
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use palisade_check::counted::{Count, MANY, Step, System};
+use palisade_check::counted::{CopyStep, Count, MANY, System};
 
 use crate::antichain::{Multiset, add, is_within, remove};
 use crate::backward::{Backward, End as BackwardEnd, Proof};
@@ -29,10 +29,10 @@ impl System for Net {
         (vec![0], vec![self.start])
     }
 
-    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<Step> {
+    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<CopyStep> {
         let enabled = self.rules.iter().filter(|r| (r.0, r.1) == (shared, mover));
         enabled
-            .map(|&(_, _, shared, to, broadcast)| Step {
+            .map(|&(_, _, shared, to, broadcast)| CopyStep {
                 shared,
                 to,
                 broadcast,

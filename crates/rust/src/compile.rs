@@ -46,7 +46,7 @@ pub enum CompileError {
     Refused(String),
     /// It took too long.
     Slow(Duration),
-    /// It took more memory than it may, or nobody waits for it any more.
+    /// It took more memory than it may, or its answer is not waited for any more.
     Stopped,
     /// The scratch directory could not be used.
     Scratch(String),
@@ -200,7 +200,7 @@ fn run(mut command: Command, compiler: &Compiler) -> Result<(), CompileError> {
     }
 }
 
-/// Even if nobody is left to end it, it ends.
+/// Even if no process is left to end it, it ends.
 #[cfg(target_os = "linux")]
 fn bound(child: &Child, most: Duration) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};

@@ -28,7 +28,7 @@ enum Operand {
 }
 
 #[derive(Clone, Copy)]
-enum Step {
+enum Instruction {
     /// Destination first.
     Two(&'static str, bool, u32, Operand, Operand),
     One(&'static str, bool, u32, Operand),
@@ -96,13 +96,13 @@ fn value(random: &mut fastrand::Rng) -> i64 {
     i64::wrapping_add(base, random.i64(-2..3))
 }
 
-fn random_steps(random: &mut fastrand::Rng, sizes: [u32; 2]) -> Vec<Step> {
+fn random_steps(random: &mut fastrand::Rng, sizes: [u32; 2]) -> Vec<Instruction> {
     let count = random.usize(2..9);
     // The flags are set before anything asks for them, and every location is accessed, so that its size is known.
-    let mut steps: Vec<Step> = (0..2)
+    let mut steps: Vec<Instruction> = (0..2)
         .map(|location| {
             let memory = Operand::Memory(location);
-            Step::Two("cmp", false, sizes[location], memory, Operand::Value(1))
+            Instruction::Two("cmp", false, sizes[location], memory, Operand::Value(1))
         })
         .collect();
     for _ in 0..count {
@@ -124,24 +124,24 @@ fn random_steps(random: &mut fastrand::Rng, sizes: [u32; 2]) -> Vec<Step> {
         };
         let locked = in_memory && random.bool();
         steps.push(match random.u8(..12) {
-            0 => Step::Two("mov", false, size, target, source),
-            1 | 2 => Step::Two("cmp", false, size, target, source),
+            0 => Instruction::Two("mov", false, size, target, source),
+            1 | 2 => Instruction::Two("cmp", false, size, target, source),
             3..=5 => {
                 let name = pick(random, &["add", "sub", "and", "or", "xor"]);
-                Step::Two(name, locked, size, target, source)
+                Instruction::Two(name, locked, size, target, source)
             }
-            6 => Step::One(pick(random, &["inc", "dec"]), locked, size, target),
-            7 => Step::One(pick(random, &["neg", "not"]), false, size, register),
+            6 => Instruction::One(pick(random, &["inc", "dec"]), locked, size, target),
+            7 => Instruction::One(pick(random, &["neg", "not"]), false, size, register),
             8 => {
                 let name = pick(random, &["shl", "shr", "sar"]);
-                Step::Two(name, false, size, register, Operand::Value(1))
+                Instruction::Two(name, false, size, register, Operand::Value(1))
             }
-            9 if in_memory => Step::Two("cmpxchg", true, size, target, register),
+            9 if in_memory => Instruction::Two("cmpxchg", true, size, target, register),
             10 if in_memory => {
                 let name = pick(random, &["xadd", "xchg"]);
-                Step::Two(name, locked || name == "xchg", size, target, register)
+                Instruction::Two(name, locked || name == "xchg", size, target, register)
             }
-            _ => Step::Jump(pick(random, &JUMPS), random.usize(..count + 3)),
+            _ => Instruction::Jump(pick(random, &JUMPS), random.usize(..count + 3)),
         });
     }
     steps
@@ -201,10 +201,10 @@ impl Processor {
     }
 
     /// One instruction; returns where it jumps to.
-    fn run(&mut self, step: Step) -> Option<usize> {
+    fn run(&mut self, step: Instruction) -> Option<usize> {
         match step {
-            Step::Jump(name, to) => return self.jumps(name).then_some(to),
-            Step::One(name, _, size, target) => {
+            Instruction::Jump(name, to) => return self.jumps(name).then_some(to),
+            Instruction::One(name, _, size, target) => {
                 let value = self.get(target, size);
                 let carry = self.carry;
                 let result = match name {
@@ -218,7 +218,7 @@ impl Processor {
                 }
                 self.set(target, size, result);
             }
-            Step::Two(name, _, size, target, source) => {
+            Instruction::Two(name, _, size, target, source) => {
                 let (left, right) = (self.get(target, size), self.get(source, size));
                 match name {
                     "mov" => self.set(target, size, right),
@@ -314,7 +314,7 @@ fn text(
     random: &mut fastrand::Rng,
     sizes: [u32; 2],
     initial: &Processor,
-    steps: &[Step],
+    steps: &[Instruction],
     end: &Processor,
 ) -> String {
     let mut out = String::from("X86_64 random\n{\n");
@@ -335,15 +335,15 @@ fn text(
         let _ = write!(out, "L{number}: ");
         let lock = |locked: bool| if locked { "lock " } else { "" };
         let _ = match *step {
-            Step::Jump(name, to) => writeln!(out, "{name} L{to} ;"),
-            Step::One(name, locked, size, target) => writeln!(
+            Instruction::Jump(name, to) => writeln!(out, "{name} L{to} ;"),
+            Instruction::One(name, locked, size, target) => writeln!(
                 out,
                 "{}{name}{} {} ;",
                 lock(locked),
                 suffix(size),
                 operand(target, size)
             ),
-            Step::Two(name, locked, size, target, source) => writeln!(
+            Instruction::Two(name, locked, size, target, source) => writeln!(
                 out,
                 "{}{name}{} {},{} ;",
                 lock(locked),

@@ -9,7 +9,7 @@ use palisade_explore::{Space, for_each_successor};
 use palisade_lang::Program;
 use palisade_threads::{LocalId, View};
 
-use super::{Asked, Count, Numbers, Places, Step, System, code_reductions};
+use super::{Asked, CopyStep, Count, Numbers, Places, System, code_reductions};
 use crate::Options;
 use crate::certificate::put_local;
 use crate::sc::StepLabel;
@@ -134,7 +134,7 @@ impl AttackSystem<'_, '_> {
         number
     }
 
-    /// A row in which nobody's place holds something harmless.
+    /// A row in which the place of no thread holds something harmless.
     fn filled(&self, shared: u32) -> Vec<u32> {
         let roles = self.space.layout.roles;
         let mut row = self.shared.get(shared)[..self.space.layout.width].to_vec();
@@ -170,7 +170,7 @@ impl System for AttackSystem<'_, '_> {
         (rows, locals)
     }
 
-    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<Step> {
+    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<CopyStep> {
         let layout = self.space.layout;
         let copy_inside = self.shared.get(shared)[layout.width] == 1;
         let mut row = self.filled(shared);
@@ -227,7 +227,7 @@ impl System for AttackSystem<'_, '_> {
             }
             let begins_chain =
                 after[layout.phase] == Phase::Chain as u32 && phase != Phase::Chain as u32;
-            steps.push(Step {
+            steps.push(CopyStep {
                 shared: self.number(after.into()),
                 to,
                 broadcast: begins_chain.then_some(ROLES_BEGIN_ANEW),

@@ -40,7 +40,7 @@ pub const MANY: Count = Count::MAX;
 
 /// A step of a fixed thread or of one copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct CopyStep {
     /// The shared part behind it.
     pub shared: u32,
     /// Where the copy is then; `None` where a fixed thread moved, or where the copy has become a part of the shared part.
@@ -57,7 +57,7 @@ pub trait System {
     fn initial(&mut self) -> (Vec<u32>, Vec<u32>);
 
     /// The steps of a copy that stands there, or (`None`) of the fixed threads.
-    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<Step>;
+    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<CopyStep>;
 
     /// Where a broadcast brings a copy that did not make the step.
     fn transfer(&mut self, broadcast: u32, local: u32) -> u32;
@@ -66,7 +66,7 @@ pub trait System {
     fn is_bad(&mut self, shared: u32, copies: &[(u32, Count)]) -> bool;
 
     /// The choices of copies that make a state with this shared part a violation, all of them in some of these locals: each a list with repetitions. All that
-    /// are minimal are among them. (What [`Step::violates`] says comes on top.)
+    /// are minimal are among them. (What [`CopyStep::violates`] says comes on top.)
     fn bad_choices(&mut self, shared: u32, locals: &[u32]) -> Vec<Vec<u32>>;
 
     /// Shared parts can only cover others with the same base.

@@ -7,7 +7,7 @@ use palisade_lang::{LocationId, Program, Value};
 use palisade_threads::{ActionKind, LocalId, View};
 use rustc_hash::FxHashMap;
 
-use super::{Asked, Count, Numbers, Places, Step, System, code_reductions};
+use super::{Asked, CopyStep, Count, Numbers, Places, System, code_reductions};
 use crate::certificate::put_local;
 use crate::ra::TOO_MANY_LOCATIONS;
 use crate::ra::blocks::{Block, Blocks};
@@ -210,7 +210,7 @@ impl RaSystem<'_, '_> {
         copy: Option<&Local>,
         thread: usize,
         component: usize,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<CopyStep>,
     ) {
         let frame = self.frame;
         let code = frame.codes[component];
@@ -276,7 +276,7 @@ impl RaSystem<'_, '_> {
         component: usize,
         way: &Way,
         next: LocalId,
-    ) -> Step {
+    ) -> CopyStep {
         let mut monitor = self.monitor(shared, copy);
         let mut broadcast = None;
         if let Some(access) = way.access {
@@ -327,7 +327,7 @@ impl RaSystem<'_, '_> {
         }
         monitor.drain(self.layout.thread(self.copy()));
         after.monitor = monitor.into();
-        Step {
+        CopyStep {
             shared: self.number(after),
             to,
             broadcast,
@@ -446,7 +446,7 @@ impl System for RaSystem<'_, '_> {
         (rows, locals)
     }
 
-    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<Step> {
+    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<CopyStep> {
         self.view.begin_state();
         let shared = self.shared.get(shared).clone();
         let mut steps = Vec::new();

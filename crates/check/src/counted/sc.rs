@@ -8,7 +8,7 @@ use palisade_threads::{ActionKind, LocalId, View};
 use rustc_hash::FxHashSet;
 
 use super::never::{NeverOfCopies, Present};
-use super::{Asked, Count, MANY, Numbers, Places, Step, System, code_reductions};
+use super::{Asked, CopyStep, Count, MANY, Numbers, Places, System, code_reductions};
 use crate::certificate::put_local;
 use crate::drf::Races;
 use crate::persistent::Fragility;
@@ -93,7 +93,7 @@ struct ScSystem<'f, 'p> {
     harmless: FxHashSet<(u32, u32, u32)>,
 }
 
-/// In the place of a copy in a key: nobody.
+/// In the place of a copy in a key: no copy.
 const NOBODY: u32 = u32::MAX;
 
 impl ScSystem<'_, '_> {
@@ -103,7 +103,7 @@ impl ScSystem<'_, '_> {
         row: &mut [u32],
         component: usize,
         is_copy: bool,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<CopyStep>,
     ) {
         let (frame, view) = (self.frame, &mut self.view);
         let (code, local) = (frame.codes[component], LocalId(row[component]));
@@ -115,7 +115,7 @@ impl ScSystem<'_, '_> {
                 Ok(None) => continue,
                 Err(_) => {
                     if let Pattern::Never(_) = self.pattern {
-                        steps.push(Step {
+                        steps.push(CopyStep {
                             shared: 0,
                             to: None,
                             broadcast: None,
@@ -146,7 +146,7 @@ impl ScSystem<'_, '_> {
                     after[component] = next.0;
                     None
                 };
-                steps.push(Step {
+                steps.push(CopyStep {
                     shared: self.shared.number(after),
                     to,
                     broadcast: None,
@@ -290,7 +290,7 @@ impl System for ScSystem<'_, '_> {
         (rows, locals)
     }
 
-    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<Step> {
+    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<CopyStep> {
         self.view.begin_state();
         let mut row = self.shared.get(shared).to_vec();
         let mut steps = Vec::new();

@@ -9,7 +9,7 @@
 use palisade_lang::Program;
 use palisade_threads::LocalId;
 
-use super::{Asked, Count, Numbers, Places, Step, System, code_reductions};
+use super::{Asked, CopyStep, Count, Numbers, Places, System, code_reductions};
 use crate::ra::critical::Critical;
 use crate::ra::facts::{Facts, Fences};
 use crate::ra::suspects::{AWARE, Suspects, Worker};
@@ -87,7 +87,7 @@ impl SuspectSystem<'_, '_> {
     }
 
     /// Adds the steps of the thread at a place of a row. Where it is a copy, that place is empty in the shared part.
-    fn steps_at(&mut self, culprit: usize, row: &[u32], thread: usize, steps: &mut Vec<Step>) {
+    fn steps_at(&mut self, culprit: usize, row: &[u32], thread: usize, steps: &mut Vec<CopyStep>) {
         let space = &self.spaces[culprit];
         let worker = &mut self.workers[culprit];
         worker.view.begin_state();
@@ -117,7 +117,7 @@ impl SuspectSystem<'_, '_> {
                 waiting: false,
                 row: next.into(),
             });
-            steps.push(Step {
+            steps.push(CopyStep {
                 shared,
                 to,
                 broadcast,
@@ -165,7 +165,7 @@ impl System for SuspectSystem<'_, '_> {
         (rows, locals)
     }
 
-    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<Step> {
+    fn steps(&mut self, shared: u32, mover: Option<u32>) -> Vec<CopyStep> {
         let shared = self.shared.get(shared).clone();
         let culprit = shared.culprit;
         let mut steps = Vec::new();
@@ -175,7 +175,7 @@ impl System for SuspectSystem<'_, '_> {
             let copy = mover.map(|local| self.locals.get(local).clone());
             if let Some(copy) = copy.filter(|c| c.code == self.frame.codes[place]) {
                 row[place] = copy.local.0;
-                steps.push(Step {
+                steps.push(CopyStep {
                     shared: self.shared.number(Shared {
                         culprit,
                         waiting: false,

@@ -38,7 +38,7 @@ const MOST_STEPS: usize = 1_000_000;
 
 /// What an access is to a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Access {
+struct CycleAccess {
     place: usize,
     reads: bool,
     writes: bool,
@@ -51,7 +51,7 @@ struct Access {
 
 /// From one access of a thread to a later one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Step {
+struct Way {
     /// There is a way without an sc fence.
     open: bool,
     /// There is a way with one.
@@ -61,9 +61,9 @@ struct Step {
 /// The accesses of a running thread.
 #[derive(Clone, Debug, Default)]
 struct Summary {
-    accesses: Vec<Access>,
+    accesses: Vec<CycleAccess>,
     /// By the numbers of two accesses.
-    steps: Vec<Vec<Step>>,
+    steps: Vec<Vec<Way>>,
 }
 
 /// What is dismissed.
@@ -152,7 +152,11 @@ impl Summary {
 }
 
 /// For each place whether all writes are such.
-fn where_writes(facts: &Facts, summaries: &[Summary], such: impl Fn(&Access) -> bool) -> Vec<bool> {
+fn where_writes(
+    facts: &Facts,
+    summaries: &[Summary],
+    such: impl Fn(&CycleAccess) -> bool,
+) -> Vec<bool> {
     let mut only = vec![true; facts.places];
     for access in summaries.iter().flat_map(|s| &s.accesses) {
         only[access.place] &= !access.writes || such(access);
@@ -228,7 +232,7 @@ fn summary(
         }
     }
     let count = summary.accesses.len();
-    summary.steps = vec![vec![Step::default(); count]; count];
+    summary.steps = vec![vec![Way::default(); count]; count];
     for (index, transition) in thread.transitions.iter().enumerate() {
         if numbers[index].is_empty() {
             continue;
@@ -334,13 +338,13 @@ fn accesses(
     op: &Op,
     inside_block: bool,
     place: usize,
-) -> Vec<Access> {
+) -> Vec<CycleAccess> {
     let access = |reads: bool, writes: bool, order: Order| {
         let order = match facts.fences {
             Fences::Updates => Order::AcqRel,
             Fences::Fences => effective(program, place, order),
         };
-        Access {
+        CycleAccess {
             place,
             reads,
             writes,
@@ -412,7 +416,7 @@ impl Search {
         let accesses = &self.summaries[first].accesses;
         // Behind a write that only read-modify-writes follow, nothing can be put.
         let possible =
-            |a: &Access| a.place == place && !a.last && !(a.writes && self.only_joined[place]);
+            |a: &CycleAccess| a.place == place && !a.last && !(a.writes && self.only_joined[place]);
         let ends: Vec<usize> = (0..accesses.len())
             .filter(|&access| possible(&accesses[access]))
             .collect();
@@ -466,7 +470,7 @@ impl Search {
     fn conflicting(
         &self,
         thread: usize,
-        access: Access,
+        access: CycleAccess,
     ) -> impl Iterator<Item = (usize, usize)> + '_ {
         let others = self.summaries.iter().enumerate();
         others
@@ -480,7 +484,7 @@ impl Search {
     }
 
     /// Which edges may lead from one access to a conflicting one: `true` for a link, `false` for a break.
-    fn edges(&self, from: Access, to: Access) -> Vec<bool> {
+    fn edges(&self, from: CycleAccess, to: CycleAccess) -> Vec<bool> {
         let mut edges = Vec::new();
         if from.writes && to.reads {
             edges.push(from.releases && to.acquires);
@@ -527,7 +531,7 @@ impl Search {
     fn stepping(&self, thread: usize, from: usize, to: usize, block: Block) -> Vec<Block> {
         let summary = &self.summaries[thread];
         let (a, c) = (summary.accesses[from], summary.accesses[to]);
-        let at_fence = |access: Access| self.fence_place == Some(access.place);
+        let at_fence = |access: CycleAccess| self.fence_place == Some(access.place);
         if from == to {
             return vec![Block {
                 fenced: block.fenced || at_fence(a),
@@ -538,7 +542,7 @@ impl Search {
         if a.place == c.place {
             return Vec::new();
         }
-        let Step { open, fenced } = summary.steps[from][to];
+        let Way { open, fenced } = summary.steps[from][to];
         let passes_fence = at_fence(a) || at_fence(c);
         let mut blocks = Vec::new();
         if fenced || open && passes_fence {

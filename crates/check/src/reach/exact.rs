@@ -181,7 +181,7 @@ pub(super) fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Fin
     let names: Vec<String> = program.instances().into_iter().map(|i| i.name).collect();
     let mut events: Vec<Event> = Vec::new();
     // Which running thread stands in which component, and its issued stores that are still pending (as events).
-    let mut who: Vec<usize> = (0..frame.thread_count()).collect();
+    let mut instance_at: Vec<usize> = (0..frame.thread_count()).collect();
     let mut pending: Vec<std::collections::VecDeque<usize>> =
         vec![Default::default(); frame.thread_count()];
     let mut error = None;
@@ -196,7 +196,7 @@ pub(super) fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Fin
     for (before, (label, after)) in steps {
         let row = before.row;
         let label = StepLabel::decode(label);
-        let instance = who[label.component];
+        let instance = instance_at[label.component];
         let (code, local) = (frame.codes[label.component], LocalId(row[label.component]));
         if label.action == FLUSH {
             if let Some(issue) = pending[instance].pop_front() {
@@ -255,7 +255,7 @@ pub(super) fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Fin
             }
         }
         if let Some(after) = after {
-            follow(space, row, &label, after, &mut who);
+            follow(space, row, &label, after, &mut instance_at);
         }
     }
     let (kind, message) = if finding.kind & ERROR != 0 {
@@ -267,7 +267,7 @@ pub(super) fn witness(program: &Program, space: &TsoSpace<'_, '_>, finding: &Fin
         let never = &program.nevers[finding.kind as usize];
         if let Some(last) = finding.path.last() {
             let mut row = last.row.to_vec();
-            for (component, &instance) in who.iter().enumerate() {
+            for (component, &instance) in instance_at.iter().enumerate() {
                 row[instance] = last.row[component];
             }
             // All buffers are empty here, so a deadlock under TSO is one under SC.
@@ -304,7 +304,7 @@ pub(super) fn follow(
     before: &[u32],
     label: &StepLabel,
     after: &[u32],
-    who: &mut [usize],
+    instance_at: &mut [usize],
 ) {
     let frame = space.frame;
     let Some(group) = frame.group_of[label.component] else {
@@ -328,11 +328,11 @@ pub(super) fn follow(
             } else {
                 of(before, i)
             };
-            (state, who[i])
+            (state, instance_at[i])
         })
         .collect();
     members.sort_unstable();
     for (&component, member) in group.iter().zip(members) {
-        who[component] = member.1;
+        instance_at[component] = member.1;
     }
 }

@@ -126,16 +126,16 @@ pub(super) fn with_other_values(
     }
     // For each running thread the local steps that it has still to take, and which stands in which component.
     let mut later: Vec<Vec<u32>> = vec![Vec::new(); frame.thread_count()];
-    let mut who: Vec<usize> = (0..frame.thread_count()).collect();
+    let mut instance_at: Vec<usize> = (0..frame.thread_count()).collect();
     let behind = finding.path.iter().skip(1);
     let behind = behind.map(|step| (step.label, Some(step.row)));
     let last = finding.step.map(|label| (label, None));
     for (before, (label, after)) in finding.path.iter().zip(behind.chain(last)) {
         let (row, label) = (before.row, StepLabel::decode(label));
-        let instance = who[label.component];
+        let instance = instance_at[label.component];
         let (code, local) = (frame.codes[label.component], LocalId(row[label.component]));
         if let Some(after) = after {
-            follow(space, row, &label, after, &mut who);
+            follow(space, row, &label, after, &mut instance_at);
         }
         if label.action == FLUSH {
             run.flush(instance)?;
@@ -150,7 +150,9 @@ pub(super) fn with_other_values(
             break;
         };
         let read = done.ok()??.access.read.unwrap_or(0);
-        let component = who.iter().position(|&who| who == instance)?;
+        let component = instance_at
+            .iter()
+            .position(|&instance| instance == instance)?;
         let to = LocalId(after[component]);
         later[instance] = view.way(code, 0, Some((local, taken.transition, read)), to)?;
         run.catch_up(instance, &mut later[instance])?;
@@ -163,7 +165,7 @@ pub(super) fn with_other_values(
     } else {
         let end = finding.path.last()?.row;
         let mut row = end.to_vec();
-        for (component, &instance) in who.iter().enumerate() {
+        for (component, &instance) in instance_at.iter().enumerate() {
             row[instance] = end[component];
         }
         // All buffers are empty here, so a deadlock under TSO is one under SC.

@@ -90,13 +90,13 @@ pub(crate) fn replay(
         error: None,
     };
     // Which running thread stands in which component of the sorted row.
-    let mut who: Vec<usize> = (0..frame.thread_count()).collect();
+    let mut instance_at: Vec<usize> = (0..frame.thread_count()).collect();
     let mut attack = None;
     let mut load = None;
     let mut buffer: Vec<(LocationId, Value)> = Vec::new();
     for (before, after) in finding.path.iter().zip(finding.path.iter().skip(1)) {
         let label = StepLabel::decode(after.label);
-        let instance = who[label.component];
+        let instance = instance_at[label.component];
         let phase_before = Phase::of(before.row[layout.phase]);
         let phase_after = Phase::of(after.row[layout.phase]);
         if phase_before == Phase::Prefix && phase_after == Phase::Alone {
@@ -112,9 +112,9 @@ pub(crate) fn replay(
             _ => step(frame, view, &mut run, instance, label.action, label.outcome),
         }
         let chain_begins = phase_before != Phase::Chain && phase_after == Phase::Chain;
-        who = find_again(
+        instance_at = find_again(
             frame,
-            &who,
+            &instance_at,
             label.component,
             |c| match chain_begins {
                 true => (role::ORIGINAL, before.row[c]),
@@ -123,7 +123,7 @@ pub(crate) fn replay(
             |c| (after.row[layout.roles + c], after.row[c]),
         );
         let state = |c: usize| (after.row[layout.roles + c], after.row[c]);
-        frame.settle_ties(&mut who, |i, j| state(i) == state(j));
+        frame.settle_ties(&mut instance_at, |i, j| state(i) == state(j));
     }
     let (attacker, store) = attack?;
     Some(AttackRun {
@@ -138,16 +138,16 @@ pub(crate) fn replay(
 /// before and after. A thread that has not moved is found again by that, and the place that is left is the mover's.
 pub(crate) fn find_again(
     frame: &Frame<'_>,
-    who: &[usize],
+    instance_at: &[usize],
     mover: usize,
     before: impl Fn(usize) -> (u32, u32),
     after: impl Fn(usize) -> (u32, u32),
 ) -> Vec<usize> {
-    let mut others: Vec<(usize, (u32, u32))> = (0..who.len())
+    let mut others: Vec<(usize, (u32, u32))> = (0..instance_at.len())
         .filter(|&c| c != mover)
         .map(|c| (c, before(c)))
         .collect();
-    (0..who.len())
+    (0..instance_at.len())
         .map(|component| {
             let key = after(component);
             let group = frame.group_of[component];
@@ -157,8 +157,8 @@ pub(crate) fn find_again(
                 .iter()
                 .position(|&(c, its)| its == key && same_place(c));
             match found {
-                Some(at) => who[others.swap_remove(at).0],
-                None => who[mover],
+                Some(at) => instance_at[others.swap_remove(at).0],
+                None => instance_at[mover],
             }
         })
         .collect()

@@ -8,8 +8,8 @@ use crate::output::Output;
 use crate::pairs;
 use palisade_check::{Abstraction, Control, Options, Verdict};
 use palisade_fence::{
-    Bounds, Candidate, Candidates, CostFile, Costs, FenceResult, Kinds, Profile, RepairSet, Wishes,
-    fences,
+    Bounds, Candidate, Candidates, CostFile, Costs, FenceOptions, FenceResult, Kinds, Profile,
+    RepairSet, fences,
 };
 use palisade_lang::{Language, Program, Repair, Span, text_without_fences};
 use palisade_memory::Model;
@@ -54,7 +54,7 @@ pub fn run(args: &'static FenceArgs, output: &mut Output) -> Status {
             Err(complaint) => return output.complain(&complaint),
         },
     };
-    let wishes = Wishes {
+    let fence_options = FenceOptions {
         all: args.all.then_some(Bounds {
             cost: args.bound,
             sets: args.most,
@@ -84,7 +84,8 @@ pub fn run(args: &'static FenceArgs, output: &mut Output) -> Status {
             true => Candidates::existing(program, &costs),
             false => Candidates::new(program, kinds, &costs),
         };
-        let fences = fences(&candidates, &options, &wishes, control).map_err(Failure::Refused)?;
+        let fences =
+            fences(&candidates, &options, &fence_options, control).map_err(Failure::Refused)?;
         let existing = args.reduce.then(|| existing_fences(program, &candidates));
         let text = match &fences.result {
             FenceResult::Optimal(set) => changed_text(program, set, existing.as_deref()),

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::progress::ProgressLine;
 use palisade::limits::{Limits, within};
 use palisade_check::{Answer, Control, Options, QUESTIONS, Stats, Verdict};
-use palisade_fence::Wishes;
+use palisade_fence::FenceOptions;
 use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_report::page::{self, Asked, FilePage, Found};
@@ -145,11 +145,11 @@ fn answered(program: &Program, options: &Options, control: &Control<'_>) -> Aske
     let fences = match fences_may_help(model, criterion) {
         true if answer.as_ref().is_ok_and(violated) => {
             // Each with what happens without it.
-            let wishes = Wishes {
+            let fence_options = FenceOptions {
                 all: None,
                 explain: true,
             };
-            palisade::fenced(program, options, &wishes, control).ok()
+            palisade::fenced(program, options, &fence_options, control).ok()
         }
         _ => None,
     };

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::pairs;
 use palisade::limits::within;
 use palisade_check::{Control, Verdict};
-use palisade_fence::{Candidates, Costs, FenceResult, Kinds, Wishes, fences};
+use palisade_fence::{Candidates, Costs, FenceOptions, FenceResult, Kinds, fences};
 use palisade_lang::meter::is_exhausted;
 use palisade_param::check;
 use palisade_report::{Failure, Status, words};
@@ -276,9 +276,10 @@ fn ask(path: &Path, expectation: &Expectation, args: &TestArgs, stop: &AtomicBoo
         return Outcome::AsExpected;
     };
     let candidates = Candidates::new(program, Kinds::FENCES, &Costs::Unit);
-    let wishes = Wishes::default();
-    let found =
-        guarded(|| fences(&candidates, &options, &wishes, &control).map_err(Failure::Refused));
+    let fence_options = FenceOptions::default();
+    let found = guarded(|| {
+        fences(&candidates, &options, &fence_options, &control).map_err(Failure::Refused)
+    });
     match found.map(|found| found.result) {
         Err(failure) => Outcome::Unusable(failure.reason()),
         Ok(FenceResult::Optimal(set)) if set.repairs.len() == number => Outcome::AsExpected,

@@ -8,7 +8,7 @@
 
 use super::{BATCH, Engine, Walker, lock};
 use crate::best::{Best, keep_best};
-use crate::hosts::{Batch, Hosts, Lost, Patience};
+use crate::hosts::{Batch, Hosts, Lost, WaitLimit};
 use crate::levels::{Span, shard_of};
 use crate::names::{Names, Numbers};
 use crate::pack::{Layout, bits_of, factor, hash_of};
@@ -60,7 +60,7 @@ mod purpose {
 pub(crate) struct Spread<'a> {
     hosts: &'a Hosts,
     names: Box<dyn Names + 'a>,
-    patience: Patience<'a>,
+    wait_limit: WaitLimit<'a>,
     /// Something that is different for walks of other spaces.
     signature: u64,
     numbers: Vec<Numbers>,
@@ -258,7 +258,7 @@ impl<'a> Spread<'a> {
         let names = space.names()?;
         let width = space.width();
         let end = limits.timeout.map(|timeout| timeout + GRACE);
-        let patience = Patience {
+        let wait_limit = WaitLimit {
             cancel: limits.cancel,
             deadline: end.and_then(|end| Instant::now().checked_add(end)),
         };
@@ -267,16 +267,16 @@ impl<'a> Spread<'a> {
         let signature = hasher.finish();
         let tables = names.tables();
         // What goes wrong here is noticed in the first round.
-        let meeting = Patience {
+        let meeting = WaitLimit {
             deadline: limits
                 .timeout
                 .and_then(|end| Instant::now().checked_add(end)),
-            ..patience
+            ..wait_limit
         };
         let _ = hosts.join(signature, meeting);
         Some(Spread {
             hosts,
-            patience,
+            wait_limit,
             signature,
             numbers: (0..width).map(|i| names.numbers(i)).collect(),
             factors: (0..width).map(|i| factor(names.place(i))).collect(),
@@ -386,7 +386,7 @@ impl<'a> Spread<'a> {
         ];
         words.extend(says);
         self.send_to_all(kind::SUMMARY, &words);
-        let batches = self.hosts.round(self.patience)?;
+        let batches = self.hosts.round(self.wait_limit)?;
         let mut all = vec![Vec::new(); self.hosts.processes()];
         let mut others = Vec::new();
         let own = words[0];
@@ -654,7 +654,7 @@ impl<S: Space> Engine<'_, S> {
         }
     }
 
-    /// Ends a turn: what others have sent is inserted. Whether some process has more to expand in this level, this one, perhaps; and nobody stops.
+    /// Ends a turn: what others have sent is inserted. Whether some process has more to expand in this level, this one, perhaps; and no process stops.
     pub(super) fn exchange(
         &self,
         spread: &Spread<'_>,
@@ -696,7 +696,7 @@ impl<S: Space> Engine<'_, S> {
     /// Inserts a row that is not packed yet. Without memory, the walk stops.
     pub(super) fn insert_row(&self, sender: &mut super::Sender, row: &[u32]) {
         let mut record = std::mem::take(&mut sender.record);
-        // Without memory, the walk has stopped; but in this turn nobody knows.
+        // Without memory, the walk has stopped; but in this turn no process knows.
         loop {
             let layout = Arc::clone(&self.read_task().layout);
             record.clear();

@@ -1,7 +1,7 @@
 //! A connection that breaks quietly.
 //!
 //! The engine's threads panic when a connection ends without the engine's own farewell. So they never see that: a broken connection is noted for those that wait for a round, what is
-//! written goes nowhere, and reading waits until nobody needs what is read. Then it ends like a connection that was closed in order.
+//! written goes nowhere, and reading waits until what is read is not needed any more. Then it ends like a connection that was closed in order.
 
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::{Shutdown, TcpStream};
@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Default)]
 pub(super) struct Health {
     trouble: Mutex<Option<String>>,
-    /// Nobody needs what comes from now on.
+    /// What comes from now on is not needed.
     closing: AtomicBool,
 }
 

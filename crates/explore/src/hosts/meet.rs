@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-use super::Patience;
+use super::WaitLimit;
 
 /// How long a process waits for the others to be started.
 const WAIT: Duration = Duration::from_secs(60);
@@ -66,7 +66,7 @@ pub(super) fn meet(
     addresses: &[String],
     process: usize,
     question: u64,
-    patience: Patience<'_>,
+    wait_limit: WaitLimit<'_>,
 ) -> Result<Vec<Option<TcpStream>>, String> {
     let mut sockets: Vec<Option<TcpStream>> = addresses.iter().map(|_| None).collect();
     let Some(own) = addresses.get(process) else {
@@ -100,7 +100,7 @@ pub(super) fn meet(
         let Some(missing) = missing else {
             return Ok(sockets);
         };
-        if let Some(why) = patience.is_over() {
+        if let Some(why) = wait_limit.is_over() {
             return Err(why.into());
         }
         if Instant::now() >= end {
@@ -139,7 +139,7 @@ fn call(address: &str, greeting: Greeting) -> std::io::Result<Option<TcpStream>>
     }
 }
 
-/// The next caller that is one of the processes, if somebody calls.
+/// The next caller that is one of the processes, if there is a call.
 fn answer(
     listener: &TcpListener,
     greeting: impl Fn(usize) -> Greeting,
@@ -150,7 +150,7 @@ fn answer(
             Err(error) => match error.kind() {
                 ErrorKind::WouldBlock => return Ok(None),
                 ErrorKind::Interrupted | ErrorKind::ConnectionAborted => continue,
-                _ => return Err(format!("nobody can be listened to ({error})")),
+                _ => return Err(format!("no process can be listened to ({error})")),
             },
         };
         let heard = || -> std::io::Result<Option<usize>> {

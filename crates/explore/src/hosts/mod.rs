@@ -54,12 +54,12 @@ pub(crate) struct Lost;
 
 /// When waiting for the others has an end.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Patience<'a> {
+pub(crate) struct WaitLimit<'a> {
     pub(crate) cancel: Option<&'a AtomicBool>,
     pub(crate) deadline: Option<Instant>,
 }
 
-impl Patience<'_> {
+impl WaitLimit<'_> {
     /// Why there is no more waiting.
     #[cfg_attr(not(feature = "hosts"), allow(dead_code))]
     pub(crate) fn is_over(&self) -> Option<&'static str> {
@@ -139,14 +139,14 @@ impl Hosts {
 
     /// Meets the others, unless that is done.
     #[cfg(feature = "hosts")]
-    pub(crate) fn join(&self, question: u64, patience: Patience<'_>) -> Result<(), Lost> {
+    pub(crate) fn join(&self, question: u64, wait_limit: WaitLimit<'_>) -> Result<(), Lost> {
         if let State::Together(_) = &*self.lock() {
             return Ok(());
         }
         if self.trouble().is_some() {
             return Err(Lost);
         }
-        let met = meet::meet(&self.addresses, self.process, question, patience);
+        let met = meet::meet(&self.addresses, self.process, question, wait_limit);
         let joined = met.and_then(|sockets| {
             network::Network::new(sockets, self.process, &self.addresses)
                 .map_err(|error| error.to_string())
@@ -165,9 +165,9 @@ impl Hosts {
 
     /// Ends the round: what the others have sent in it, by the number of the sender, and of each sender in the order of sending.
     #[cfg(feature = "hosts")]
-    pub(crate) fn round(&self, patience: Patience<'_>) -> Result<Vec<Batch>, Lost> {
+    pub(crate) fn round(&self, wait_limit: WaitLimit<'_>) -> Result<Vec<Batch>, Lost> {
         let ended = match &*self.lock() {
-            State::Together(network) => network.round(patience),
+            State::Together(network) => network.round(wait_limit),
             _ => return Err(Lost),
         };
         ended.map_err(|why| {
@@ -180,13 +180,13 @@ impl Hosts {
     pub(crate) fn send(&self, _: usize, _: u64, _: Vec<u64>) {}
 
     #[cfg(not(feature = "hosts"))]
-    pub(crate) fn join(&self, _: u64, _: Patience<'_>) -> Result<(), Lost> {
+    pub(crate) fn join(&self, _: u64, _: WaitLimit<'_>) -> Result<(), Lost> {
         self.give_up("this build has no `--hosts`".into());
         Err(Lost)
     }
 
     #[cfg(not(feature = "hosts"))]
-    pub(crate) fn round(&self, _: Patience<'_>) -> Result<Vec<Batch>, Lost> {
+    pub(crate) fn round(&self, _: WaitLimit<'_>) -> Result<Vec<Batch>, Lost> {
         Err(Lost)
     }
 }
@@ -211,7 +211,7 @@ mod tests {
                 let addresses = addresses.clone();
                 scope.spawn(move || {
                     let hosts = Hosts::new(addresses, process);
-                    let joined = hosts.join(7, Patience::default());
+                    let joined = hosts.join(7, WaitLimit::default());
                     assert!(joined.is_ok(), "{:?}", hosts.trouble());
                     for round in 0..200 {
                         for to in (0..3).filter(|&to| to != process) {
@@ -219,7 +219,7 @@ mod tests {
                                 hosts.send(to, round, vec![part]);
                             }
                         }
-                        let batches = hosts.round(Patience::default());
+                        let batches = hosts.round(WaitLimit::default());
                         let batches = batches.unwrap_or_else(|_| panic!("{:?}", hosts.trouble()));
                         let heard: Vec<(usize, u64, u64)> = batches
                             .iter()

@@ -22,9 +22,9 @@ use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
 use super::link::{Health, Link};
-use super::{Batch, Patience};
+use super::{Batch, WaitLimit};
 
-/// How often somebody who waits looks whether that is of any use still.
+/// How often a wait is interrupted to see whether it is still of use.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long a process that is done waits for the others to be so, too.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -73,12 +73,15 @@ impl Network {
 
     pub(super) fn send(&self, batch: Batch) {
         if let Some(commands) = &self.commands {
-            // Where nobody listens any more, the round says so.
+            // Where no thread listens any more, the round says so.
             let _ = commands.send(Command::Send(batch));
         }
     }
 
-    pub(super) fn round(&self, patience: Patience<'_>) -> std::result::Result<Vec<Batch>, String> {
+    pub(super) fn round(
+        &self,
+        wait_limit: WaitLimit<'_>,
+    ) -> std::result::Result<Vec<Batch>, String> {
         if let Some(commands) = &self.commands {
             let _ = commands.send(Command::Round);
         }
@@ -94,7 +97,7 @@ impl Network {
                     return Err(trouble.unwrap_or_else(|| "the network failed".into()));
                 }
             }
-            if let Some(why) = patience.is_over() {
+            if let Some(why) = wait_limit.is_over() {
                 self.health.note(why.into());
             }
         }
@@ -105,11 +108,11 @@ impl Drop for Network {
     /// A process that is done lets the others have what it has sent: they may not be so far.
     fn drop(&mut self) {
         if self.health.trouble().is_none() {
-            let patience = Patience {
+            let wait_limit = WaitLimit {
                 cancel: None,
                 deadline: Some(Instant::now() + FAREWELL),
             };
-            let _ = self.round(patience);
+            let _ = self.round(wait_limit);
         }
         self.health.close();
         self.commands = None;
@@ -119,7 +122,7 @@ impl Drop for Network {
     }
 }
 
-/// Does what it is told to, until there is nobody to tell it or a connection is broken.
+/// Does what it is told to, until there is nothing left to tell it or a connection is broken.
 fn serve(
     links: Vec<Option<Link>>,
     process: usize,

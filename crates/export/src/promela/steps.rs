@@ -12,7 +12,7 @@ use palisade_lang::{
 
 /// One step: a path from a stop to a stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct ThreadStep {
     pub(super) from: PointId,
     /// Indices into [`Thread::transitions`], jumps left out.
     pub(super) path: Vec<usize>,
@@ -49,7 +49,10 @@ pub(super) fn first_stops(thread: &Thread, visible: &Visible<'_>) -> BTreeSet<Po
 }
 
 /// All steps between these stops. `Err` names a point that must become a stop as well.
-pub(super) fn enumerate(thread: &Thread, stops: &BTreeSet<PointId>) -> Result<Vec<Step>, PointId> {
+pub(super) fn enumerate(
+    thread: &Thread,
+    stops: &BTreeSet<PointId>,
+) -> Result<Vec<ThreadStep>, PointId> {
     let mut steps = Vec::new();
     let mut reached = BTreeSet::from([thread.behind_jumps(thread.initial)]);
     let mut todo: Vec<PointId> = reached.iter().copied().collect();
@@ -73,7 +76,7 @@ pub(super) fn enumerate(thread: &Thread, stops: &BTreeSet<PointId>) -> Result<Ve
             // Round and round among local steps: after a few rounds the thread rests.
             let rounds = stack.iter().filter(|(p, _)| *p == to).count();
             if stops.contains(&to) || rounds >= MAX_ROUNDS {
-                steps.push(Step {
+                steps.push(ThreadStep {
                     from,
                     path: path.clone(),
                     to,

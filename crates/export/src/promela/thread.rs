@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use super::before::{Before, nowhere};
-use super::steps::{self, Step, Visible};
+use super::steps::{self, ThreadStep, Visible};
 use super::text::{self, Text, Unwritable};
 use super::{Locations, Model, WatchKind, describe, points_of, type_for};
 use palisade_lang::{
@@ -33,7 +33,7 @@ pub(super) struct Proctype {
     id: ThreadId,
     name: String,
     stops: BTreeSet<PointId>,
-    steps: Vec<Step>,
+    steps: Vec<ThreadStep>,
     homes: Vec<Home>,
     live: HashMap<PointId, BTreeSet<RegisterId>>,
     watched: BTreeSet<RegisterId>,
@@ -307,7 +307,7 @@ impl Proctype {
     fn alternatives(
         &self,
         model: &mut Model<'_>,
-        step: &Step,
+        step: &ThreadStep,
         with_errors: bool,
     ) -> Result<Vec<Alternative>, Trouble> {
         let code = model.program.thread(self.id);
@@ -485,7 +485,7 @@ impl Proctype {
     fn body(
         &self,
         model: &Model<'_>,
-        step: &Step,
+        step: &ThreadStep,
         path: &[&Transition],
     ) -> Result<Vec<String>, Trouble> {
         // What is set but not needed later need not be set.
@@ -641,7 +641,13 @@ impl Proctype {
     }
 
     /// Dead registers, the lock, where the thread stands, and what must never be.
-    fn finish(&self, model: &Model<'_>, step: &Step, path: &[&Transition], body: &mut Vec<String>) {
+    fn finish(
+        &self,
+        model: &Model<'_>,
+        step: &ThreadStep,
+        path: &[&Transition],
+        body: &mut Vec<String>,
+    ) {
         let code = model.program.thread(self.id);
         let live = &self.live[&step.to];
         let set: BTreeSet<RegisterId> = path.iter().filter_map(|t| set_register(&t.op)).collect();

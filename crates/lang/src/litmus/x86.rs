@@ -187,7 +187,7 @@ struct Column {
     flags: Flags,
     scratch: Option<RegisterId>,
     /// Accesses to memory, with their sizes.
-    accesses: Vec<Access>,
+    accesses: Vec<SizedAccess>,
     /// Registers that addresses are taken from.
     bases: Vec<RegisterId>,
     /// Registers that were computed, and copies from register to register (from, to).
@@ -196,7 +196,7 @@ struct Column {
 }
 
 /// An access to memory: where, if that is written in the instruction, and how many bytes.
-struct Access {
+struct SizedAccess {
     location: Option<LocationId>,
     size: u32,
     span: Span,
@@ -239,7 +239,7 @@ impl Column {
         }
     }
 
-    fn finish(mut self, accesses: &mut Vec<Access>, errors: &mut Errors) -> ThreadBuilder {
+    fn finish(mut self, accesses: &mut Vec<SizedAccess>, errors: &mut Errors) -> ThreadBuilder {
         for (from, op, label, span) in std::mem::take(&mut self.jumps) {
             match self.labels.get(&label) {
                 Some(to) => self.builder.edge(from, *to, op, span),
@@ -513,7 +513,7 @@ impl Column {
             None => return Err(refuse(errors)),
         };
         let mut access = |location| {
-            self.accesses.push(Access {
+            self.accesses.push(SizedAccess {
                 location,
                 size,
                 span,

@@ -21,7 +21,7 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// A search that has been told to stop may take so long to say what it found, or a quarter of its time if that is more.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Who is told to stop and is not waited for has so long to clear up.
+/// A search that is told to stop, and is not waited for, has so long to clear up.
 const CLEARING: Duration = Duration::from_millis(100);
 
 /// How much an answer may take.

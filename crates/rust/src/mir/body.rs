@@ -48,7 +48,7 @@ pub fn parse(text: &str, names: Names<'_>) -> Result<Unit, Unknown> {
         let mut body = match read_header(&mut header) {
             Ok(body) => body,
             Err(unknown) if line.ends_with('{') => {
-                // Nobody can call what has no name; it matters only where something else is missing.
+                // What has no name cannot be called; it matters only where something else is missing.
                 unit.unknown.get_or_insert(unknown);
                 skip_body(&mut lines);
                 for_constants = false;

@@ -785,7 +785,7 @@ impl Machine<'_> {
 
     fn wait(&mut self, state: &State, loc: &Loc, relation: Relation, value: &Val) -> Run<()> {
         if self.is_private(loc) {
-            // Nobody else will change it.
+            // No other thread will change it.
             let found = self.read(state, loc)?;
             let equal = self.equal(state, &found, value)?;
             return match self.truth(state, &equal)? == (relation == Relation::Equal) {

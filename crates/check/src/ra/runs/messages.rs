@@ -5,7 +5,7 @@
 //!
 //! Only what can still make a difference is kept. A view's entry for a location matters when a thread that accesses the location has it, or is
 //! told it; so what all threads that may still access a location know alike is forgotten: older messages, and by how much an entry of a view is
-//! older than that. Of sc fences, what the newest knew is enough: each learns what those before it knew. A message that nobody can read any more, and behind which nothing goes because
+//! older than that. Of sc fences, what the newest knew is enough: each learns what those before it knew. A message that no thread can read any more, and behind which nothing goes because
 //! a read-modify-write has read it, is forgotten, too: see [`Messages::passed_by`].
 //!
 //! Behind the locations a view has entries for accesses that may race ([`Watched`]): 1 if the last one of its kind happens before, 0 if not, or if there is none.
@@ -72,7 +72,7 @@ pub(crate) struct Watched {
 struct Watch {
     /// Its first place.
     base: usize,
-    /// It is accessed atomically, too. Otherwise the writes without a race are ordered, and who knows the newest knows all.
+    /// It is accessed atomically, too. Otherwise the writes without a race are ordered, and a thread that knows the newest knows all.
     mixed: bool,
 }
 
@@ -303,7 +303,7 @@ impl Messages {
         };
         let atomic = access.order != Order::NonAtomic;
         if access.writes && !atomic {
-            // All others come before it, so that who knows it knows them.
+            // All others come before it, so that a thread that knows it knows them.
             for (place, _) in watched.places(location) {
                 self.unwatch(watched, place);
             }
@@ -571,10 +571,10 @@ impl Messages {
         gone
     }
 
-    /// Whether nobody can read a message any more or write behind it. A read-modify-write stands directly behind it, and each thread that may
+    /// Whether no thread can read a message any more or write behind it. A read-modify-write stands directly behind it, and each thread that may
     /// still only read the location knows a newer one, or stores to it before that: and there is room for that store only behind the message.
     ///
-    /// That stays so whatever happens. So it is left out, and who knew it as the newest one may as well know the next one.
+    /// That stays so whatever happens. So it is left out, and a thread that knew it as the newest one may as well know the next one.
     fn passed_by(&self, place: usize, at: usize, ahead: impl Fn(usize, usize) -> Reads) -> bool {
         let of_location = &self.of[place];
         let joined_to = |place: usize| of_location.get(place + 1).is_some_and(|next| next.joined);

@@ -501,7 +501,7 @@ impl<'f, 'p> Search<'f, 'p> {
         self.view.value(row[self.frame.component(location)])
     }
 
-    /// The steps from an initial state to this one, with threads under their own names: `who[component]` at the end says which
+    /// The steps from an initial state to this one, with threads under their own names: `instance_at[component]` at the end says which
     /// running thread stands in which component of the last row.
     fn path(&mut self, node: u32) -> (Vec<StepTaken>, Vec<usize>) {
         let mut chain = vec![node];
@@ -511,7 +511,7 @@ impl<'f, 'p> Search<'f, 'p> {
             chain.push(at);
         }
         chain.reverse();
-        let mut who: Vec<usize> = (0..self.frame.thread_count()).collect();
+        let mut instance_at: Vec<usize> = (0..self.frame.thread_count()).collect();
         let mut steps = Vec::new();
         let mut row = vec![0; self.frame.width()];
         for pair in chain.windows(2) {
@@ -527,12 +527,12 @@ impl<'f, 'p> Search<'f, 'p> {
                 }
             });
             if let Some((mut taken, from)) = found {
-                taken.thread = who[taken.thread];
-                who = from.iter().map(|&f| who[f]).collect();
+                taken.thread = instance_at[taken.thread];
+                instance_at = from.iter().map(|&f| instance_at[f]).collect();
                 steps.push(taken);
             }
         }
-        (steps, who)
+        (steps, instance_at)
     }
 
     /// What leads to a violation: the initial row, the steps, and the violation, all with threads at their own places.
@@ -547,8 +547,8 @@ impl<'f, 'p> Search<'f, 'p> {
         }
         let mut row = vec![0; self.frame.width()];
         self.bases.get(self.nodes[first as usize].base, &mut row);
-        let (steps, who) = self.path(node);
-        let violation = violation.with_threads(&who);
+        let (steps, instance_at) = self.path(node);
+        let violation = violation.with_threads(&instance_at);
         (row, steps, violation)
     }
 

@@ -191,7 +191,7 @@ impl<'f> Suspects<'f, '_> {
         finding: &Finding,
     ) -> Option<(Vec<u32>, Vec<StepTaken>, Violation)> {
         let first = finding.path.get(0)?.row;
-        let mut who: Vec<usize> = (0..self.frame.thread_count()).collect();
+        let mut instance_at: Vec<usize> = (0..self.frame.thread_count()).collect();
         let mut steps = Vec::new();
         for (before, after) in finding.path.iter().zip(finding.path.iter().skip(1)) {
             let mut found: Option<(StepTaken, Vec<usize>)> = None;
@@ -202,11 +202,11 @@ impl<'f> Suspects<'f, '_> {
                 }
             });
             let (mut step, from) = found?;
-            step.thread = who[step.thread];
-            who = from.iter().map(|&f| who[f]).collect();
+            step.thread = instance_at[step.thread];
+            instance_at = from.iter().map(|&f| instance_at[f]).collect();
             let state = |thread: usize| (after.row[thread], after.row[self.thread_at(thread)]);
             let are_alike = |i, j| state(i) == state(j);
-            self.frame.settle_ties(&mut who, are_alike);
+            self.frame.settle_ties(&mut instance_at, are_alike);
             steps.push(step);
         }
         let last = finding.path.last()?.row;
@@ -215,7 +215,7 @@ impl<'f> Suspects<'f, '_> {
         let violation = violations
             .into_iter()
             .find(|v| self.kind(&mut worker.view, last, v) == finding.kind)?;
-        let violation = violation.with_threads(&who);
+        let violation = violation.with_threads(&instance_at);
         Some((first[..self.frame.width()].to_vec(), steps, violation))
     }
 }

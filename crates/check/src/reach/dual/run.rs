@@ -18,7 +18,7 @@ use crate::state::Frame;
 
 /// A step under TSO.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum TsoStep {
     Executes {
         thread: usize,
         action: usize,
@@ -33,7 +33,7 @@ enum Step {
 /// The steps of a run, each with the moment at which it happens.
 #[derive(Default)]
 struct Schedule {
-    steps: Vec<(usize, usize, Step)>,
+    steps: Vec<(usize, usize, TsoStep)>,
     now: usize,
     /// For each thread, when its last step happens under TSO.
     last: Vec<usize>,
@@ -57,18 +57,18 @@ pub(super) fn run(
         times: vec![Vec::new(); count],
     };
     // Which thread stands in which component.
-    let mut who: Vec<usize> = (0..count).collect();
+    let mut instance_at: Vec<usize> = (0..count).collect();
     for pair in way.windows(2) {
         let before = step_between(frame, overview, search, pair[0], pair[1])?;
         let words: Vec<u32> = search.elements[pair[1] as usize].words.to_vec();
         let mut behind = vec![0; count];
         for (component, thread) in before.threads.iter().enumerate() {
-            behind[thread.behind] = who[component];
+            behind[thread.behind] = instance_at[component];
             // What memory offered, in its order.
             let more = search.words.len_of(thread.needed) - search.words.len_of(thread.word);
             for _ in 0..more {
                 schedule.now += 1;
-                schedule.times[who[component]].push(schedule.now);
+                schedule.times[instance_at[component]].push(schedule.now);
             }
         }
         let mover = before
@@ -77,15 +77,15 @@ pub(super) fn run(
             .position(|t| t.behind == before.mover)?;
         let needed = search.words.get(before.threads[mover].needed);
         let left = search.words.get(words[before.mover]);
-        schedule.take(overview, &before, who[mover], &needed, &left);
-        who = behind;
+        schedule.take(overview, &before, instance_at[mover], &needed, &left);
+        instance_at = behind;
     }
     schedule
         .steps
         .sort_by_key(|&(moment, order, _)| (moment, order));
     let error = match goal {
         Goal::Never(_) => None,
-        Goal::Error { component, .. } => Some(who[component]),
+        Goal::Error { component, .. } => Some(instance_at[component]),
     };
     let buffers = Buffers::new(usize::MAX, Beyond::Refuse);
     let mut path = PathMaker::new(
@@ -162,14 +162,14 @@ impl Schedule {
                 }
             }
         }
-        let step = Step::Executes {
+        let step = TsoStep::Executes {
             thread,
             action: edge.action as usize,
             next: edge.next,
         };
         self.steps.push((self.last[thread], self.steps.len(), step));
         if let Some(moment) = flushed {
-            let step = Step::Flushes { thread };
+            let step = TsoStep::Flushes { thread };
             self.steps.push((moment, self.steps.len(), step));
         }
     }
@@ -181,7 +181,7 @@ struct PathMaker<'f, 'p> {
     worker: TsoWorker<'f>,
     row: Vec<u32>,
     /// Which thread stands in which component.
-    who: Vec<usize>,
+    instance_at: Vec<usize>,
     labels: Vec<u64>,
     rows: Vec<u32>,
 }
@@ -199,7 +199,7 @@ impl<'f, 'p> PathMaker<'f, 'p> {
         PathMaker {
             worker: space.new_worker(),
             space,
-            who: (0..frame.thread_count()).collect(),
+            instance_at: (0..frame.thread_count()).collect(),
             labels: vec![0],
             rows: row.clone(),
             row,
@@ -207,7 +207,9 @@ impl<'f, 'p> PathMaker<'f, 'p> {
     }
 
     fn component_of(&self, thread: usize) -> Option<usize> {
-        self.who.iter().position(|&who| who == thread)
+        self.instance_at
+            .iter()
+            .position(|&instance| instance == thread)
     }
 
     fn label(&mut self, component: usize, action: usize, outcome: usize) -> (StepLabel, u64) {
@@ -222,10 +224,10 @@ impl<'f, 'p> PathMaker<'f, 'p> {
     }
 
     /// Takes a step under TSO; `None` where there is no such step.
-    fn take(&mut self, step: Step) -> Option<()> {
+    fn take(&mut self, step: TsoStep) -> Option<()> {
         match step {
-            Step::Flushes { thread } => self.flush(thread),
-            Step::Executes {
+            TsoStep::Flushes { thread } => self.flush(thread),
+            TsoStep::Executes {
                 thread,
                 action,
                 next,
@@ -282,7 +284,13 @@ impl<'f, 'p> PathMaker<'f, 'p> {
 
     fn go(&mut self, (label, encoded): (StepLabel, u64), mut after: Vec<u32>) {
         self.space.sort_group_of(&mut after, label.component);
-        follow(&self.space, &self.row, &label, &after, &mut self.who);
+        follow(
+            &self.space,
+            &self.row,
+            &label,
+            &after,
+            &mut self.instance_at,
+        );
         self.rows.extend_from_slice(&after);
         self.labels.push(encoded);
         self.row = after;

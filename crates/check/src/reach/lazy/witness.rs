@@ -42,7 +42,7 @@ pub(crate) fn witness(
             &way,
         )?;
     }
-    let mut who: Vec<usize> = (0..count).collect();
+    let mut instance_at: Vec<usize> = (0..count).collect();
     let steps = finding.path.iter().zip(
         finding
             .path
@@ -54,13 +54,13 @@ pub(crate) fn witness(
     for (before, label) in steps {
         let locals: Vec<u32> = run.row[..count].to_vec();
         let component = StepLabel::decode(label).component;
-        let instance = who[component];
+        let instance = instance_at[component];
         let code = frame.codes[instance];
         let action = StepLabel::decode(label).action;
         let local = LocalId(locals[instance]);
         let taken = view.action(code, local, action);
         let known = run.steps.len();
-        take(frame, view, before.row, label, &mut who, &mut run);
+        take(frame, view, before.row, label, &mut instance_at, &mut run);
         follow(&mut original, extended, code, instance, &[taken.transition])?;
         if let (ActionKind::Error(_), None) = (taken.kind, &original.error) {
             // A part of an instruction that comes before the one that runs it.

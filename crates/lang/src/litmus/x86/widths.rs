@@ -1,6 +1,6 @@
 //! Whether and where the width of an operation matters.
 
-use super::{Access, instruction_text, number, plain_mnemonic, split_operands, split_word};
+use super::{SizedAccess, instruction_text, number, plain_mnemonic, split_operands, split_word};
 use crate::expr::Expr;
 use crate::expr::Value;
 use crate::lex::{Errors, quote};
@@ -56,7 +56,7 @@ pub(super) fn matter(test: &Test<'_>, rows: &[Vec<Span>]) -> bool {
 }
 
 /// How many bytes each location has: as many as are accessed, which must always be the same number. Initial values are taken to it.
-pub(super) fn settle(test: &mut Test<'_>, accesses: &[Access], errors: &mut Errors) {
+pub(super) fn settle(test: &mut Test<'_>, accesses: &[SizedAccess], errors: &mut Errors) {
     let mut sizes: Vec<Option<u32>> = vec![None; test.memory.locations.len()];
     let computed = accesses.iter().find(|access| access.location.is_none());
     for access in accesses {

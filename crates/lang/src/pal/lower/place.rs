@@ -11,7 +11,7 @@ use super::super::ast::*;
 use super::super::parser::shorten;
 use super::body::Body;
 use super::shape::{self, Path, Reading, Start, Term};
-use super::value::{Access, Computed};
+use super::value::{Computed, PlaceAccess};
 use super::{Globals, Shared};
 
 /// More branches than this are not made: then the address is computed.
@@ -92,7 +92,7 @@ impl<'a> Body<'_, 'a, '_> {
         &mut self,
         place: ExprId,
         later: &[ExprId],
-        access: Access,
+        access: PlaceAccess,
     ) -> Option<Target> {
         if self.is_basic(place) {
             return self.address(place, later, access).map(Target::One);

@@ -27,9 +27,9 @@ impl Computed {
     }
 }
 
-/// How a place is accessed; `nonatomic` ones take only [`Access::Plain`].
+/// How a place is accessed; `nonatomic` ones take only [`PlaceAccess::Plain`].
 #[derive(Clone, Copy)]
-pub(super) enum Access {
+pub(super) enum PlaceAccess {
     Plain,
     Ordered(Order),
     Function(&'static str),
@@ -104,7 +104,7 @@ impl<'a> Body<'_, 'a, '_> {
             }
             _ => {}
         }
-        let target = self.target(place, &[value], Access::Plain);
+        let target = self.target(place, &[value], PlaceAccess::Plain);
         let register = self.register(None, ast.expr(place).span);
         if let Some(target) = &target {
             self.emit_at(target, ast.expr(place).span, |address| Op::Load {
@@ -125,7 +125,7 @@ impl<'a> Body<'_, 'a, '_> {
     }
 
     fn store(&mut self, place: ExprId, value: ExprId, order: Option<Order>, span: Span) {
-        let access = order.map_or(Access::Plain, Access::Ordered);
+        let access = order.map_or(PlaceAccess::Plain, PlaceAccess::Ordered);
         let target = self.target(place, &[value], access);
         let value = self.value(value).expr;
         if let Some(order @ (Order::Acquire | Order::AcqRel)) = order {
@@ -358,7 +358,7 @@ impl<'a> Body<'_, 'a, '_> {
         if !self.is_basic(place) {
             return self.address_of_path(place, span);
         }
-        let Some(address) = self.address(place, &[], Access::Plain) else {
+        let Some(address) = self.address(place, &[], PlaceAccess::Plain) else {
             return Computed::nothing();
         };
         match address {
@@ -441,7 +441,7 @@ impl<'a> Body<'_, 'a, '_> {
                 order,
                 failure,
             } => {
-                let access = Access::Function(function.name());
+                let access = PlaceAccess::Function(function.name());
                 let address = self.target(*place, arguments, access);
                 let mut values = self.values(arguments).into_iter();
                 let (Some(address), Some(first)) = (address, values.next()) else {
@@ -490,7 +490,7 @@ impl<'a> Body<'_, 'a, '_> {
                 value,
                 order,
             } => {
-                let address = self.target(*place, &[*value], Access::Function("wait"));
+                let address = self.target(*place, &[*value], PlaceAccess::Function("wait"));
                 let value = self.value(*value).expr;
                 let Some(address) = address else {
                     return Some(Expr::Const(0));
@@ -535,7 +535,7 @@ impl<'a> Body<'_, 'a, '_> {
         span: Span,
         target: Option<RegisterId>,
     ) -> RegisterExpr {
-        let access = order.map_or(Access::Plain, Access::Ordered);
+        let access = order.map_or(PlaceAccess::Plain, PlaceAccess::Ordered);
         let Some(address) = self.target(place, &[], access) else {
             return Expr::Const(0);
         };
@@ -600,7 +600,7 @@ impl<'a> Body<'_, 'a, '_> {
         &mut self,
         place: ExprId,
         later: &[ExprId],
-        access: Access,
+        access: PlaceAccess,
     ) -> Option<Address<RegisterId>> {
         let ast = self.globals.ast;
         let expr = ast.expr(place);
@@ -650,11 +650,14 @@ impl<'a> Body<'_, 'a, '_> {
     }
 
     /// The location of a constant address, which is no error of the program.
-    fn known_location(&self, pointer: &RegisterExpr, access: Access) -> Option<LocationId> {
+    fn known_location(&self, pointer: &RegisterExpr, access: PlaceAccess) -> Option<LocationId> {
         let address = pointer.constant(self.globals.domain)?;
         let index = usize::try_from(address.checked_sub(1)?).ok()?;
         let location = self.globals.locations.get(index)?;
-        let plain = matches!(access, Access::Plain | Access::Ordered(Order::NonAtomic));
+        let plain = matches!(
+            access,
+            PlaceAccess::Plain | PlaceAccess::Ordered(Order::NonAtomic)
+        );
         let fits = !location.nonatomic || plain;
         fits.then_some(LocationId(index as u32))
     }
@@ -691,18 +694,18 @@ impl<'a> Body<'_, 'a, '_> {
         shared
     }
 
-    fn check_access(&mut self, shared: &Shared, name: Name<'_>, access: Access) {
+    fn check_access(&mut self, shared: &Shared, name: Name<'_>, access: PlaceAccess) {
         if shared.nonatomic {
             self.check_plain(&shorten(name.text), name.span, access);
         }
     }
 
     /// A nonatomic place takes plain loads and stores only.
-    pub(super) fn check_plain(&mut self, place: &str, span: Span, access: Access) {
+    pub(super) fn check_plain(&mut self, place: &str, span: Span, access: PlaceAccess) {
         let what = match access {
-            Access::Plain | Access::Ordered(Order::NonAtomic) => return,
-            Access::Ordered(order) => format!("the order `{}`", order.name()),
-            Access::Function(function) => format!("`{function}`"),
+            PlaceAccess::Plain | PlaceAccess::Ordered(Order::NonAtomic) => return,
+            PlaceAccess::Ordered(order) => format!("the order `{}`", order.name()),
+            PlaceAccess::Function(function) => format!("`{function}`"),
         };
         self.error(
             Diagnostic::error(

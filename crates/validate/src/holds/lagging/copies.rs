@@ -25,7 +25,7 @@ use std::io::BufRead;
 
 /// The thread that makes a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+enum Mover {
     /// One that is there once, by its number among these.
     Fixed(usize),
     /// A copy at a place.
@@ -48,10 +48,10 @@ struct Held {
 }
 
 /// A step that leads to a node.
-struct Step {
+struct Arrival {
     from: usize,
-    before: Who,
-    after: Who,
+    before: Mover,
+    after: Mover,
     used: Use,
 }
 
@@ -61,7 +61,7 @@ struct Node {
     inside: Option<usize>,
     held: Option<Held>,
     minimal: Vec<Words>,
-    steps: Vec<Step>,
+    steps: Vec<Arrival>,
 }
 
 /// The rules.
@@ -260,12 +260,12 @@ impl<'p> LaggingCopies<'p> {
         numbers
     }
 
-    fn held(&self, node: usize, who: Who) -> &BTreeSet<Message> {
+    fn held(&self, node: usize, who: Mover) -> &BTreeSet<Message> {
         let held = self.nodes[node].held.as_ref();
         let of = held.and_then(|held| match who {
-            Who::Fixed(at) => held.fixed.get(at),
-            Who::Copy(copy) => held.copies.get(&copy),
-            Who::Inside => None,
+            Mover::Fixed(at) => held.fixed.get(at),
+            Mover::Copy(copy) => held.copies.get(&copy),
+            Mover::Inside => None,
         });
         of.unwrap_or(&NOTHING)
     }
@@ -324,8 +324,10 @@ impl<'p> LaggingCopies<'p> {
     fn leads_on(&mut self, node: usize) -> Result<(), Rejected> {
         let (state, inside) = (self.nodes[node].state.clone(), self.nodes[node].inside);
         let copies = self.copies_at(node);
-        let fixed = (0..self.fixed.len()).map(Who::Fixed);
-        let all: Vec<Who> = fixed.chain(copies.iter().map(|&c| Who::Copy(c))).collect();
+        let fixed = (0..self.fixed.len()).map(Mover::Fixed);
+        let all: Vec<Mover> = fixed
+            .chain(copies.iter().map(|&c| Mover::Copy(c)))
+            .collect();
         if !self.is_held(node) {
             for (location, &value) in state.memory.iter().enumerate() {
                 let offered = (location, value, false);
@@ -340,8 +342,8 @@ impl<'p> LaggingCopies<'p> {
         let holder = (0..self.fixed.len())
             .find(|&at| code.in_block(self.fixed[at], &state.locals[self.fixed[at]]));
         let movers = match (inside, holder) {
-            (Some(_), _) => vec![Who::Inside],
-            (None, Some(holder)) => vec![Who::Fixed(holder)],
+            (Some(_), _) => vec![Mover::Inside],
+            (None, Some(holder)) => vec![Mover::Fixed(holder)],
             (None, None) => all,
         };
         for mover in movers {
@@ -356,16 +358,16 @@ impl<'p> LaggingCopies<'p> {
         node: usize,
         state: &State,
         inside: Option<usize>,
-        mover: Who,
+        mover: Mover,
     ) -> Result<(), Rejected> {
         let mut state = state.clone();
         let (place, thread) = match mover {
-            Who::Fixed(at) => (self.fixed[at], None),
-            Who::Inside => {
+            Mover::Fixed(at) => (self.fixed[at], None),
+            Mover::Inside => {
                 let thread = inside.unwrap_or(0);
                 (self.places[thread][0], Some(thread))
             }
-            Who::Copy(copy) => {
+            Mover::Copy(copy) => {
                 let (thread, point, registers) = self.copies[copy].clone();
                 let place = self.places[thread][0];
                 state.locals[place] = Local {
@@ -381,7 +383,7 @@ impl<'p> LaggingCopies<'p> {
         let moves = moves(self.machine.code(), place, &state, held, &mut errs);
         if errs {
             let copies = match mover {
-                Who::Copy(copy) => vec![copy],
+                Mover::Copy(copy) => vec![copy],
                 _ => Vec::new(),
             };
             self.must_be_above(node, copies)?;
@@ -398,9 +400,9 @@ impl<'p> LaggingCopies<'p> {
                 }
                 Some(thread) if self.machine.code().in_block(place, &local) => {
                     behind.locals[place] = local;
-                    (Who::Inside, Some(thread))
+                    (Mover::Inside, Some(thread))
                 }
-                Some(thread) => (Who::Copy(self.copy(thread, local)), None),
+                Some(thread) => (Mover::Copy(self.copy(thread, local)), None),
             };
             let key = self.key(&behind, inside);
             let to = self.node_numbers.get(&key).copied();
@@ -409,7 +411,7 @@ impl<'p> LaggingCopies<'p> {
                 let message = "a step leads to a node that is missing or holds too little";
                 return Err(invalid(message));
             };
-            self.nodes[to].steps.push(Step {
+            self.nodes[to].steps.push(Arrival {
                 from: node,
                 before: mover,
                 after,
@@ -420,19 +422,25 @@ impl<'p> LaggingCopies<'p> {
     }
 
     /// Whether the threads of a node may hold what they may hold behind a step. A copy that moves leaves others behind.
-    fn holds_enough(&self, from: usize, to: usize, (before, after): (Who, Who), used: Use) -> bool {
+    fn holds_enough(
+        &self,
+        from: usize,
+        to: usize,
+        (before, after): (Mover, Mover),
+        used: Use,
+    ) -> bool {
         let there = self.copies_at(to);
         let moved = kept(self.held(from, before), used);
         let arrives = match after {
-            Who::Inside => moved.is_empty(),
-            Who::Fixed(_) => moved.is_subset(self.held(to, after)),
-            Who::Copy(copy) => there.contains(&copy) && moved.is_subset(self.held(to, after)),
+            Mover::Inside => moved.is_empty(),
+            Mover::Fixed(_) => moved.is_subset(self.held(to, after)),
+            Mover::Copy(copy) => there.contains(&copy) && moved.is_subset(self.held(to, after)),
         };
-        let stays = |who: Who| self.held(from, who).is_subset(self.held(to, who));
+        let stays = |who: Mover| self.held(from, who).is_subset(self.held(to, who));
         arrives
-            && (0..self.fixed.len()).all(|at| before == Who::Fixed(at) || stays(Who::Fixed(at)))
+            && (0..self.fixed.len()).all(|at| before == Mover::Fixed(at) || stays(Mover::Fixed(at)))
             && (self.copies_at(from).into_iter())
-                .all(|copy| there.contains(&copy) && stays(Who::Copy(copy)))
+                .all(|copy| there.contains(&copy) && stays(Mover::Copy(copy)))
     }
 
     /// Whatever a `never` forbids is above a minimal configuration.
@@ -524,13 +532,13 @@ impl<'p> LaggingCopies<'p> {
     }
 
     /// The least configurations from which a step leads above another one.
-    fn before(&self, node: usize, step: &Step, words: &Words) -> Result<Vec<Words>, Rejected> {
+    fn before(&self, node: usize, step: &Arrival, words: &Words) -> Result<Vec<Words>, Rejected> {
         // The thread that has moved: the others, and its word.
         let mut ways: Vec<(Words, Word)> = Vec::new();
         match step.after {
-            Who::Fixed(at) => ways.push((words.clone(), words.fixed[at].clone())),
-            Who::Inside => ways.push((words.clone(), Word::new())),
-            Who::Copy(copy) => {
+            Mover::Fixed(at) => ways.push((words.clone(), words.fixed[at].clone())),
+            Mover::Inside => ways.push((words.clone(), Word::new())),
+            Mover::Copy(copy) => {
                 for at in (0..words.copies.len()).filter(|&at| words.copies[at].0 == copy) {
                     let mut others = words.clone();
                     let (_, word) = others.copies.remove(at);
@@ -550,11 +558,11 @@ impl<'p> LaggingCopies<'p> {
             for word in all {
                 let mut before = others.clone();
                 match step.before {
-                    Who::Fixed(at) => before.fixed[at] = word,
-                    Who::Copy(copy) => before.copies.push((copy, word)),
+                    Mover::Fixed(at) => before.fixed[at] = word,
+                    Mover::Copy(copy) => before.copies.push((copy, word)),
                     // It has nothing in its buffer.
-                    Who::Inside if !word.is_empty() => continue,
-                    Who::Inside => {}
+                    Mover::Inside if !word.is_empty() => continue,
+                    Mover::Inside => {}
                 }
                 found.push(before);
             }
@@ -565,10 +573,10 @@ impl<'p> LaggingCopies<'p> {
     /// Whether buffers may hold these words at a node.
     fn can_be(&self, node: usize, words: &Words) -> bool {
         let there = self.copies_at(node);
-        let may = |who: Who, word: &Word| word.iter().all(|m| self.held(node, who).contains(m));
-        (words.fixed.iter().enumerate()).all(|(at, word)| may(Who::Fixed(at), word))
+        let may = |who: Mover, word: &Word| word.iter().all(|m| self.held(node, who).contains(m));
+        (words.fixed.iter().enumerate()).all(|(at, word)| may(Mover::Fixed(at), word))
             && (words.copies.iter())
-                .all(|(copy, word)| there.contains(copy) && may(Who::Copy(*copy), word))
+                .all(|(copy, word)| there.contains(copy) && may(Mover::Copy(*copy), word))
     }
 }
 

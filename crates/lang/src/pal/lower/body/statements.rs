@@ -415,7 +415,7 @@ impl<'a> Body<'_, 'a, '_> {
             (Some(value), None) => {
                 if !in_function {
                     self.error(
-                        Diagnostic::warning(span, "nobody gets the value that a thread returns")
+                        Diagnostic::warning(span, "the value that a thread returns is lost")
                             .label("a thread has no result"),
                     );
                 }
