@@ -22,7 +22,7 @@ use compile::{CompileError, Compiler};
 use index::Index;
 use palisade_lang::{Diagnostic, Program, Source, Span};
 use program::Places;
-use run::build::Execution;
+use run::build::{Execution, Merging};
 use std::path::{Path, PathBuf};
 pub use together::together;
 
@@ -66,6 +66,17 @@ pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, N
     if let Some(client) = &options.client {
         return client::load(path, source, options, client);
     }
+    load_merging(path, source, options, Merging::Alike)
+}
+
+/// The same, but for clients, where the caller says which states of a thread are one control point: for tests that compare.
+#[doc(hidden)]
+pub fn load_merging(
+    path: &Path,
+    source: &Source,
+    options: &Options,
+    merging: Merging,
+) -> Result<Loaded, NotLoaded> {
     let mut programs = Vec::new();
     let places = |whole: &Source, names: &[String], name: &str, execution: &Execution<'_>| {
         let places = Places::new(whole, names);
@@ -75,6 +86,7 @@ pub fn load(path: &Path, source: &Source, options: &Options) -> Result<Loaded, N
         path,
         source,
         options,
+        merging,
         &mut |whole, names, name, execution| {
             programs.push((name.to_owned(), places(whole, names, name, execution)));
         },
@@ -95,9 +107,10 @@ pub fn executions(
     options: &Options,
     mut show: impl FnMut(&str, &Execution<'_>),
 ) -> Result<(), NotLoaded> {
-    each_root(path, source, options, &mut |_, _, name, execution| {
-        show(name, execution)
-    })
+    let mut show = |_: &Source, _: &[String], name: &str, execution: &Execution<'_>| {
+        show(name, execution);
+    };
+    each_root(path, source, options, Merging::Alike, &mut show)
 }
 
 type Visit<'a> = dyn FnMut(&Source, &[String], &str, &Execution<'_>) + 'a;
@@ -106,6 +119,7 @@ fn each_root(
     path: &Path,
     source: &Source,
     options: &Options,
+    merging: Merging,
     visit: &mut Visit<'_>,
 ) -> Result<(), NotLoaded> {
     let not = |diagnostics: Vec<Diagnostic>| NotLoaded {
@@ -136,7 +150,7 @@ fn each_root(
     let (whole, names) = whole_source(path, source, &index, &|_| None);
     let roots = roots(&index, options, test, &module).map_err(not)?;
     for (name, body) in roots {
-        match run::build::execute(&index, body) {
+        match run::build::execute(&index, body, merging) {
             Ok(execution) => visit(&whole, &names, &name, &execution),
             Err(trouble) => {
                 let span = Places::new(&whole, &names).innermost(&trouble.spans);

@@ -13,6 +13,7 @@ mod text;
 use crate::compile::{self, CompileError, Compiler};
 use crate::index::Index;
 use crate::program::{self, Places};
+use crate::run::build::Merging;
 use crate::{Loaded, NotLoaded, Options};
 use api::Api;
 use palisade_lang::{Diagnostic, Program, Source, Span};
@@ -333,7 +334,7 @@ impl Session<'_> {
                 continue;
             };
             let places = Places::new(&whole, &names);
-            match crate::run::build::execute(&index, body) {
+            match crate::run::build::execute(&index, body, Merging::Alike) {
                 Ok(execution) => {
                     let made = program::program(&execution, &whole, &places, &root.name);
                     programs.push((root, renamed(made)));

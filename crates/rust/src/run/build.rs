@@ -95,22 +95,36 @@ pub struct Trouble {
     pub spans: Vec<SourceSpan>,
 }
 
+/// Which states of a thread are one control point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Merging {
+    /// Those that differ only in which register holds which number, or in memory of the thread's own that nothing points to.
+    #[default]
+    Alike,
+    /// Only those that are equal. There are more points then, and nothing else may come of it: tests compare the two.
+    Equal,
+}
+
 /// Executes a program from this body. Numbers that are known stay so, but for threads that would be too large then: there, those that take ever new values
 /// go into registers.
-pub fn execute(index: &Index, root: usize) -> Result<Execution<'_>, Trouble> {
-    let first = execute_with(index, root, Way::default(), FEW_POINTS)?;
+pub fn execute(index: &Index, root: usize, merging: Merging) -> Result<Execution<'_>, Trouble> {
+    let usual = Way {
+        merging,
+        ..Way::default()
+    };
+    let first = execute_with(index, root, usual, FEW_POINTS)?;
     if !first.is_long() {
         return Ok(first);
     }
     // Where a loop counts up to a number that only a run knows, it comes to an end if such numbers are told apart.
     let apart = Way {
         tells_apart: true,
-        ..Way::default()
+        ..usual
     };
     // Where it counts for as long as another thread likes, it comes back to where it was if the number is in a register.
     let widens = Way {
         widens: true,
-        ..Way::default()
+        ..usual
     };
     for way in [apart, widens] {
         match execute_with(index, root, way, MAX_POINTS) {
@@ -118,7 +132,7 @@ pub fn execute(index: &Index, root: usize) -> Result<Execution<'_>, Trouble> {
             _ => {}
         }
     }
-    execute_with(index, root, Way::default(), MAX_POINTS)
+    execute_with(index, root, usual, MAX_POINTS)
 }
 
 /// How numbers are followed.
@@ -126,6 +140,7 @@ pub fn execute(index: &Index, root: usize) -> Result<Execution<'_>, Trouble> {
 struct Way {
     tells_apart: bool,
     widens: bool,
+    merging: Merging,
 }
 
 impl Execution<'_> {
@@ -145,6 +160,7 @@ fn execute_with(
     let mut machine = Machine::new(index);
     machine.tells_apart = way.tells_apart;
     machine.widens = way.widens;
+    machine.merging = way.merging;
     machine.max_points = max_points;
     machine.know.threads.push(None);
     for _ in 0..MAX_ROUNDS {
@@ -319,9 +335,15 @@ impl Builder {
             }
             _ => {}
         }
-        state.collect();
-        let registers = state.registers();
-        let named_anew = state.with_registers_in_order(&registers);
+        let (registers, named_anew) = match machine.merging {
+            Merging::Alike => {
+                state.collect();
+                let registers = state.registers();
+                let named_anew = state.with_registers_in_order(&registers);
+                (registers, named_anew)
+            }
+            Merging::Equal => (Vec::new(), None),
+        };
         let found = self.points.get(named_anew.as_ref().unwrap_or(&state));
         if let Some((point, theirs)) = found {
             let (point, theirs) = (*point, theirs.clone());

@@ -28,6 +28,8 @@ pub struct Machine<'a> {
     pub personal: bool,
     /// Whether numbers that take ever new values go into registers.
     pub widens: bool,
+    /// Which states are one control point.
+    pub merging: super::build::Merging,
     /// Whether a constant is computed.
     pub constant: bool,
     /// Whether the first thread is before everything that happens beside others: it sets initial values.
@@ -83,6 +85,7 @@ impl<'a> Machine<'a> {
             thread: 0,
             personal: false,
             widens: false,
+            merging: Default::default(),
             constant: false,
             initial: false,
             spawned: false,
