@@ -66,13 +66,14 @@ const STORES: [&str; 3] = ["Relaxed", "Release", "SeqCst"];
 const UPDATES: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 const NUMBERS: [&str; 3] = ["x", "y", "z"];
 /// Places of a thread's own that hold numbers.
-const PLACES: [&str; 8] = [
+const PLACES: [&str; 9] = [
     "x",
     "y",
     "z",
     "x",
     "*first",
     "*second",
+    "**nested",
     "pair.left",
     "array[1]",
 ];
@@ -161,6 +162,8 @@ impl Writer {
                     "pair = Pair { left: y, right: pair.left };",
                     "std::mem::forget(std::mem::replace(&mut first, Box::new(z)));",
                     "array.swap(0, 1);",
+                    "swap(&mut *nested, &mut second);",
+                    "nested = Box::new(Box::new(z));",
                     "kept = if x == 0 { None } else { Some(Box::new(y)) };",
                     "if let Some(number) = kept.take() { z = *number; }",
                 ])
@@ -213,8 +216,12 @@ impl Writer {
             // The same numbers, in other registers on each way, or carried around a loop.
             21..=22 => {
                 let (one, other) = (self.random.of(&PLACES), self.random.of(&PLACES));
+                let told = self.told(one, other);
                 let order = self.random.of(&LOADS);
-                let condition = self.condition();
+                let condition = match self.random.chance(3) {
+                    true => self.condition(),
+                    false => format!("{atomic}.load(Relaxed) == {}", self.random.below(2)),
+                };
                 let again =
                     self.random
                         .of(&["", "(x, y) = (y, x); ", "swap(&mut first, &mut second); "]);
@@ -222,11 +229,12 @@ impl Writer {
                     self.random
                         .of(&["", "std::mem::forget(Box::new(x)); ", "pair.right = z; "]);
                 format!(
-                    "if {condition} {{ {one} = shared.a.load({order}); {other} = shared.b.load(Relaxed); {left}}} else {{ {other} = shared.b.load(Relaxed); {one} = shared.a.load({order}); {again}}}"
+                    "if {condition} {{ {one} = shared.a.load({order}); {other} = shared.b.load(Relaxed); {left}}} else {{ {other} = shared.b.load(Relaxed); {one} = shared.a.load({order}); {again}}} {told}"
                 )
             }
             23..=24 if depth < 2 => {
                 let (one, other) = (self.random.of(&PLACES), self.random.of(&PLACES));
+                let told = self.told(one, other);
                 let step = self.random.of(&[
                     "swap(&mut x, &mut y);",
                     "(x, y, z) = (y, z, x);",
@@ -237,7 +245,7 @@ impl Writer {
                 ]);
                 let order = self.random.of(&LOADS);
                 format!(
-                    "{one} = shared.a.load(Relaxed); {other} = shared.b.load({order}); while shared.b.load({order}) {} {{ {step} }}",
+                    "{one} = shared.a.load(Relaxed); {other} = shared.b.load({order}); while shared.b.load({order}) {} {{ {step} }} {told}",
                     self.random.of(&["== 0", "!= 1", "> 1", "== 3"])
                 )
             }
@@ -248,6 +256,15 @@ impl Writer {
             _ => format!("{place} = {number};"),
         };
         self.line(depth, &line);
+    }
+
+    /// An assertion that tells two numbers from each other, or nothing.
+    fn told(&mut self, one: &str, other: &str) -> String {
+        let number = self.random.of(&["0", "1", "4", "5", "4", "8", "2"]);
+        match self.random.chance(2) {
+            true => format!("assert!({one} * 4 + {other} != {number});"),
+            false => String::new(),
+        }
     }
 
     fn body(&mut self, depth: usize) {
@@ -261,8 +278,15 @@ impl Writer {
             "let (mut pair, mut array) = (Pair { left: 0, right: 1 }, [0u8, 1]);",
         );
         self.line(depth, "let mut kept: Option<Box<u8>> = None;");
+        self.line(depth, "let mut nested = Box::new(Box::new(2u8));");
         let count = 2 + self.random.below(4);
         self.statements(count, depth);
+        // Each of these tells which numbers ended up where.
+        for _ in 0..2 {
+            let (one, other) = (self.random.of(&PLACES), self.random.of(&PLACES));
+            let line = self.told(one, other);
+            self.line(depth, &line);
+        }
     }
 
     fn program(&mut self, name: &str) {

@@ -885,7 +885,11 @@ impl Machine<'_> {
                 }
                 return Ok(object);
             }
-            if !state.heap.contains_key(&object) {
+            // Where the thread still holds the address of memory that it gave back, new memory may be elsewhere: using the old address is an error then.
+            // It may be there, too, which only a comparison of addresses can tell.
+            if !state.heap.contains_key(&object)
+                && (!state.points_to(object) || self.takes_the_same_again(state)?)
+            {
                 Rc::make_mut(&mut state.heap).insert(object, value);
                 return Ok(object);
             }
@@ -893,6 +897,15 @@ impl Machine<'_> {
         Err(Need::Bound(format!(
             "more than {MAX_ALLOCATIONS} allocations at one place"
         )))
+    }
+
+    /// Whether the allocator gives out an address that the thread still has from before: both are tried where the program could tell.
+    fn takes_the_same_again(&mut self, state: &State) -> Run<bool> {
+        if self.initial || self.constant || !self.know.compared {
+            return Ok(false);
+        }
+        let choices = vec![Val::bool(false), Val::bool(true)];
+        Ok(self.ask(state, Need::Choose(choices))?.known() == Some(1))
     }
 
     /// Where a thread says that it has given an object back.

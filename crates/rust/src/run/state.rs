@@ -167,6 +167,15 @@ impl State {
         Some(state)
     }
 
+    /// Whether a value is a pointer into this object.
+    pub fn points_to(&self, object: u32) -> bool {
+        let mut found = false;
+        self.for_each_value(&mut |value| {
+            found |= matches!(value, Val::Ptr(pointer) if pointer.loc.object == object);
+        });
+        found
+    }
+
     /// Leaves out memory of the thread's own that nothing points to any more, so that states that differ only there are one. A pointer to such memory is
     /// nowhere but in the state: where it gets into shared memory, or to another thread, the memory is shared.
     pub fn collect(&mut self) {
