@@ -172,6 +172,20 @@ fn races_by_happens_before() {
     assert!(!count("release", ""));
     assert!(count("release", "fence(acquire);"));
     assert!(!count("relaxed", "fence(acquire);"));
+    // A plain store of a location that is otherwise atomic: what is waited for brings the store with it, if it is released and acquired.
+    for waits in ["wait(f == 1, ORDER);", "bcas(f, 1, 2, ORDER);"] {
+        let plain = |order: &str| {
+            let waits = waits.replace("ORDER", order);
+            robust(&format!(
+                "shared f; thread a {{ {waits} }} thread b {{ f.store(3, nonatomic); f = 1; }}"
+            ))
+        };
+        assert!(plain("acquire"), "{waits}");
+        assert!(!plain("relaxed"), "{waits}");
+    }
+    assert!(!robust(
+        "shared f; thread a { let r = f; } thread b { f.store(3, nonatomic); f = 1; }"
+    ));
 }
 
 #[test]

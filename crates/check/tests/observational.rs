@@ -78,6 +78,18 @@ fn what_is_not_used_does_no_harm() {
 
 /// Also where the use is what goes wrong.
 #[test]
+fn a_plain_load_races() {
+    let published = |order: &str| {
+        observational(&format!(
+            "shared x, y; thread a {{ x.store(1, relaxed); y.store(1, release); }}
+             thread b {{ let r = y.load({order}); if r != 0 {{ r = x.load(nonatomic); }} }}"
+        ))
+    };
+    assert!(published("acquire"));
+    assert!(!published("relaxed"));
+}
+
+#[test]
 fn an_assert_that_fails_is_a_use() {
     let published = "shared x, f; thread a { x.store(1, relaxed); f.store(1, relaxed); }";
     for uses in [

@@ -100,7 +100,7 @@ pub struct Shape {
     /// Pointers and computed indices.
     pub pointers: bool,
     /// Read-modify-writes as methods, also those that may fail for no reason and those with two orders; orders where a pointer leads; more accesses that are
-    /// not atomic.
+    /// not atomic, also of locations that other accesses use atomically.
     pub methods: bool,
     /// `assert`, and `never` with labels, registers, memory and `deadlock`.
     pub properties: bool,
@@ -487,12 +487,23 @@ impl Generator<'_> {
     }
 
     fn store_order(&mut self) -> &'static str {
+        if self.is_plain() {
+            return "nonatomic";
+        }
         self.drawn(&[
             "relaxed", "relaxed", "release", "release", "seqcst", "seqcst",
         ])
     }
 
+    /// Whether an access of an atomic location is a plain one, as C and Rust may have it.
+    fn is_plain(&mut self) -> bool {
+        self.shape.methods && self.chance(12)
+    }
+
     fn load_order(&mut self) -> &'static str {
+        if self.is_plain() {
+            return "nonatomic";
+        }
         self.drawn(&[
             "relaxed", "relaxed", "acquire", "acquire", "seqcst", "seqcst",
         ])

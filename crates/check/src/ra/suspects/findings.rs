@@ -4,7 +4,7 @@ use palisade_explore::Finding;
 use palisade_lang::{LocationId, Order};
 use palisade_threads::{ActionKind, Effect, LocalId, View};
 
-use super::{AWARE, Aim, Suspects, Suspicion, Worker, label, views};
+use super::{AWARE, Access, Aim, Suspects, Suspicion, Worker, label, views};
 use crate::ra::blocks::Block;
 use crate::ra::step::{AccessType, StepTaken, Violation};
 
@@ -68,12 +68,23 @@ impl<'f> Suspects<'f, '_> {
             return Vec::new();
         }
         self.outcomes(worker, row, culprit);
+        // What the access itself reads may come with the first access: then they are in order.
+        let synchronises = |access: Access| {
+            access.monitored().is_some_and(|monitored| {
+                let mut status = row[self.thread_at(culprit)];
+                let mut location = row[self.location_at(monitored.location)];
+                let seen = monitored.as_views_see_it();
+                views::access(&mut status, &mut location, seen, false);
+                status & views::SEEN != 0
+            })
+        };
         let races = worker.outcomes.iter().filter(|outcome| {
             outcome.blind.is_none()
                 && outcome.access.is_some_and(|access| {
                     access.place == suspicion.location
                         && (suspicion.plain || access.kind != AccessType::Read)
                         && (suspicion.nonatomic || access.order == Order::NonAtomic)
+                        && !synchronises(access)
                 })
         });
         races
@@ -116,10 +127,13 @@ impl<'f> Suspects<'f, '_> {
                 ActionKind::AtomicBegin => blocks.location(view, code, local, action),
                 other => other.location(),
             };
-            // A load that can be blind does no harm by itself.
+            // A load that can be blind does no harm by itself, and a plain one that could be stale races, which is found as such.
+            let is_plain_load = matches!(kind, ActionKind::Load { .. })
+                && kind.order(false).map(|order| self.order(place, order))
+                    == Some(Order::NonAtomic);
             let harmless = self.roles.is_some_and(|roles| {
                 let role = roles.of(code, taken.transition);
-                role.blind || role.may_be_blind
+                role.blind || role.may_be_blind || is_plain_load
             });
             if harmless || location.is_none_or(|l| l.index() != place) {
                 continue;
