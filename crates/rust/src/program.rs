@@ -3,6 +3,7 @@
 use crate::mir::{SourceSpan, Ty, source_span};
 use crate::run::arith::stored;
 use crate::run::build::{Automaton, Edge, Execution, Instruction};
+use crate::run::intrinsics::is_counted;
 use crate::run::knowledge::{ObjectKey, Shape};
 use crate::run::machine::{Machine, PANIC, is_of_library};
 use crate::run::value::{Loc, Step, Val};
@@ -506,7 +507,9 @@ impl Names {
                     let text = known
                         .and_then(|names| names.get(field))
                         .map(|n| n.to_string());
-                    if variant.take().is_none() && !inner {
+                    let counts = matches!(ty, Some(Ty::Adt(path, _)) if is_counted(path))
+                        && matches!(text.as_deref(), Some("strong" | "weak"));
+                    if variant.take().is_none() && (counts || !inner) {
                         let text = text.unwrap_or_else(|| field.to_string());
                         name.push_str(&format!("_{text}"));
                     }

@@ -1317,9 +1317,18 @@ fn result_bits(value: &Val) -> Option<u8> {
     }
 }
 
+/// Whether this is what an `Arc` or an `Rc` points to: counts, and the value.
+pub fn is_counted(path: &str) -> bool {
+    matches!(path, "std::sync::ArcInner" | "std::rc::RcBox")
+}
+
 /// A type's name without its modules.
 fn short(ty: &Ty) -> String {
     match ty {
+        // What is counted has the name, not the counts around it.
+        Ty::Adt(path, arguments) if is_counted(path) && !arguments.is_empty() => {
+            short(&arguments[0])
+        }
         Ty::Adt(path, _) => path.rsplit("::").next().unwrap_or(path).to_owned(),
         ty => ty.to_string(),
     }

@@ -3,7 +3,7 @@
 pub mod arith;
 pub mod build;
 mod call;
-mod intrinsics;
+pub(crate) mod intrinsics;
 pub mod knowledge;
 mod layout;
 mod live;
