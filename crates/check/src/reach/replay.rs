@@ -150,9 +150,7 @@ pub(super) fn with_other_values(
             break;
         };
         let read = done.ok()??.access.read.unwrap_or(0);
-        let component = instance_at
-            .iter()
-            .position(|&instance| instance == instance)?;
+        let component = instance_at.iter().position(|&at| at == instance)?;
         let to = LocalId(after[component]);
         later[instance] = view.way(code, 0, Some((local, taken.transition, read)), to)?;
         run.catch_up(instance, &mut later[instance])?;

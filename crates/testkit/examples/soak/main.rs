@@ -12,6 +12,7 @@ mod bodies;
 mod large;
 
 use bodies::{Mistake, Trial};
+use palisade_lang::Program;
 use palisade_testkit::{Shape, Sketch, parse, random_sketch, shrink::shrink, spin, workspace_dir};
 use std::time::{Duration, Instant};
 
@@ -71,7 +72,7 @@ fn soak(name: &str, shape: &Shape, trial: &Trial, budget: Duration, first: u64) 
             continue;
         };
         programs += 1;
-        match trial(&program) {
+        match without_panic(trial, &program) {
             Ok(()) => {}
             Err(Mistake::NoAnswer) => unanswered += 1,
             Err(Mistake::Wrong(mistake)) => {
@@ -85,9 +86,16 @@ fn soak(name: &str, shape: &Shape, trial: &Trial, budget: Duration, first: u64) 
     true
 }
 
+/// What a trial comes to, where falling over is a mistake like others.
+fn without_panic(trial: &Trial, program: &Program) -> Result<(), Mistake> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| trial(program)))
+        .unwrap_or_else(|_| Err(Mistake::Wrong("it panics".to_owned())))
+}
+
 fn smallest(trial: &Trial, sketch: &Sketch) -> String {
     let shows_a_mistake = |candidate: &Sketch| {
-        parse(&candidate.to_string()).is_some_and(|p| matches!(trial(&p), Err(Mistake::Wrong(_))))
+        parse(&candidate.to_string())
+            .is_some_and(|p| matches!(without_panic(trial, &p), Err(Mistake::Wrong(_))))
     };
     shrink(sketch, shows_a_mistake).to_string()
 }

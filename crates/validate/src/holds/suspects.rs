@@ -393,10 +393,16 @@ impl<'p> Suspects<'p> {
                 let mut racing = false;
                 self.steps(state, |tau, event, _| {
                     if let Event::Access(made) = event {
+                        // What it reads may come with the first access: then they are in order.
+                        let unordered = || {
+                            let mut behind = suspected.clone();
+                            behind.apply(tau, event);
+                            behind.threads[tau].current & COHERENCE == 0
+                        };
                         racing |= made.location.index() == location
                             && (writes || made.access != Access::Read)
                             && (plain || made.order == Order::NonAtomic)
-                            && suspected.threads[tau].current & COHERENCE == 0;
+                            && unordered();
                     }
                 });
                 let name = &code.program.locations[location].name;

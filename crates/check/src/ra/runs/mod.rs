@@ -9,6 +9,7 @@
 //! and what is wrong counts if its graph is one of the model's, by the definition. With sc fences that take effect in the order of the run (`SeqCst::InOrder`) there are fewer.
 
 use std::cmp::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use palisade_explore::{Space, Successors};
 use palisade_lang::{LocationId, Op, Order, PointId, Program, ProgramError, Thread, Value};
@@ -134,6 +135,8 @@ struct RaSpace<'f, 'p> {
     errors: bool,
     /// Where `live` is asked.
     hangs: Option<Hangs<'p>>,
+    /// A thread met an error inside an `atomic` block, which keeps the others out.
+    stopped_in_block: AtomicBool,
     /// Only runs of so many spells: steps of one thread. Then a row has one number more: which spell it is, and whose.
     spells: Option<u32>,
 }
@@ -655,6 +658,10 @@ impl<'f> Space for RaSpace<'f, '_> {
                     match turn {
                         Turn::Error(_) if self.errors => {
                             out.report_step(label(), ERROR | instruction);
+                        }
+                        // It keeps all others out for ever: no step follows.
+                        Turn::Error(_) if block => {
+                            self.stopped_in_block.store(true, Relaxed);
                         }
                         Turn::Error(_) => {
                             next.clear();

@@ -7,6 +7,8 @@ use web_time::Instant;
 use super::ahead::Ahead;
 use super::messages::Pool;
 use super::{MOST_MESSAGES, RaSpace, Rules, SeqCst, TOO_MANY, witness};
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::certificate::{NoCertificate, Take, finished, hand_over, put_state};
 use crate::live::rounds::Hangs;
 use crate::note::{How, Note};
@@ -153,6 +155,7 @@ impl Question<'_> {
             errors,
             hangs: Hangs::new(program, options),
             spells,
+            stopped_in_block: AtomicBool::new(false),
         };
         let (mut outcome, mut answer) = search_within(&space, options, control, most);
         let model = options.model.name();
@@ -163,6 +166,13 @@ impl Question<'_> {
             answer.verdict = Verdict::Unknown(format!(
                 "a thread may still read more than {MOST_MESSAGES} stores to one location"
             ));
+        }
+        let stopped = space.stopped_in_block.load(Ordering::Relaxed);
+        if stopped && options.criterion == Criterion::Live && answer.verdict == Verdict::Holds {
+            answer.verdict = Verdict::Unknown(
+                "an error inside an `atomic` block can keep the other threads out for ever"
+                    .to_owned(),
+            );
         }
         if let Verdict::Unknown(reason) = &mut answer.verdict {
             let with = if endless {
@@ -212,6 +222,7 @@ pub(crate) fn states(
         errors: true,
         hangs: None,
         spells: None,
+        stopped_in_block: AtomicBool::new(false),
     };
     let endless = program.threads.iter().any(writes_in_a_loop);
     let most = most_states(endless, options);
@@ -255,7 +266,6 @@ fn writes_in_a_loop(thread: &Thread) -> bool {
 mod tests {
     use palisade_memory::Model;
     use palisade_testkit::{Shape, program, random_sketch};
-    use std::sync::atomic::AtomicBool;
 
     use super::*;
 
