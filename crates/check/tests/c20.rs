@@ -186,6 +186,15 @@ fn races_by_happens_before() {
     assert!(!robust(
         "shared f; thread a { let r = f; } thread b { f.store(3, nonatomic); f = 1; }"
     ));
+    // Only an old value, which is not used, races with the plain store.
+    let unused = program(
+        "shared x, y;
+         thread a { let r = y.load(relaxed); if r != 0 { r = x; } }
+         thread b { x.store(0, nonatomic); x = 1; y.store(1, relaxed); }",
+    );
+    let safe = ask(Model::C20, Criterion::Safe);
+    assert_eq!(safe(&unused), Some(false));
+    assert_eq!(c20_safe(&unused), Some(false));
 }
 
 #[test]

@@ -68,15 +68,17 @@ impl<'f> Suspects<'f, '_> {
             return Vec::new();
         }
         self.outcomes(worker, row, culprit);
-        // What the access itself reads may come with the first access: then they are in order.
+        // What the access itself reads may come with the first access: then they are in order. Where loads may be blind, they may read something else.
         let synchronises = |access: Access| {
-            access.monitored().is_some_and(|monitored| {
-                let mut status = row[self.thread_at(culprit)];
-                let mut location = row[self.location_at(monitored.location)];
-                let seen = monitored.as_views_see_it();
-                views::access(&mut status, &mut location, seen, false);
-                status & views::SEEN != 0
-            })
+            let reads_what_is_newest = self.roles.is_none();
+            reads_what_is_newest
+                && access.monitored().is_some_and(|monitored| {
+                    let mut status = row[self.thread_at(culprit)];
+                    let mut location = row[self.location_at(monitored.location)];
+                    let seen = monitored.as_views_see_it();
+                    views::access(&mut status, &mut location, seen, false);
+                    status & views::SEEN != 0
+                })
         };
         let races = worker.outcomes.iter().filter(|outcome| {
             outcome.blind.is_none()
