@@ -99,8 +99,10 @@ pub struct Shape {
     pub nonatomic: bool,
     /// Pointers and computed indices.
     pub pointers: bool,
+    /// Plain accesses of locations that are not declared `nonatomic`, as C and Rust may have them.
+    pub plain: bool,
     /// Read-modify-writes as methods, also those that may fail for no reason and those with two orders; orders where a pointer leads; more accesses that are
-    /// not atomic, also of locations that other accesses use atomically.
+    /// not atomic.
     pub methods: bool,
     /// `assert`, and `never` with labels, registers, memory and `deadlock`.
     pub properties: bool,
@@ -129,6 +131,7 @@ impl Shape {
         seqcst_fences: true,
         nonatomic: true,
         pointers: true,
+        plain: false,
         methods: false,
         properties: true,
         loops: false,
@@ -170,6 +173,7 @@ impl Shape {
     /// The same with all that can be written in C++ and Rust.
     pub const C20_METHODS: Shape = Shape {
         methods: true,
+        plain: true,
         locked: 45,
         ..Shape::C20
     };
@@ -497,7 +501,7 @@ impl Generator<'_> {
 
     /// Whether an access of an atomic location is a plain one, as C and Rust may have it.
     fn is_plain(&mut self) -> bool {
-        self.shape.methods && self.chance(12)
+        self.shape.plain && self.chance(12)
     }
 
     fn load_order(&mut self) -> &'static str {

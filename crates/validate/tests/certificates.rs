@@ -229,7 +229,11 @@ fn shape(question: Question) -> Shape {
             properties: true,
             ..Shape::C20
         },
-        (Model::C20, _) => Shape::C20_METHODS,
+        // A location that is only accessed plainly, without being declared so, is followed by the rules and not by the search.
+        (Model::C20, _) => Shape {
+            plain: false,
+            ..Shape::C20_METHODS
+        },
         (Model::Rc11, Criterion::Safe) => Shape {
             properties: true,
             ..Shape::RC11
