@@ -192,6 +192,14 @@ fn races_by_happens_before() {
          thread a { let r = y.load(relaxed); if r != 0 { r = x; } }
          thread b { x.store(0, nonatomic); x = 1; y.store(1, relaxed); }",
     );
+    // A read-modify-write is ordered by what it reads, also where the program is not robust.
+    let ordered = program(
+        "shared x, y;
+         thread a { let r = cas(y, 1, 1, acquire); x = 2; r = y; }
+         thread b { let r = y.load(nonatomic); y = 1; x = 0; }",
+    );
+    assert_eq!(ask(Model::C20, Criterion::Drf)(&ordered), Some(true));
+    assert_eq!(c20_drf(&ordered), Some(true));
     let safe = ask(Model::C20, Criterion::Safe);
     assert_eq!(safe(&unused), Some(false));
     assert_eq!(c20_safe(&unused), Some(false));

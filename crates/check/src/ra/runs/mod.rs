@@ -302,6 +302,16 @@ impl RaSpace<'_, '_> {
         }
     }
 
+    /// The same for an access that reads the message at a place: an atomic one may be ordered by what it acquires there.
+    fn races_reading(&self, before: &Messages, thread: usize, access: Access, at: usize) -> bool {
+        self.races(before, thread, access)
+            && (access.order == Order::NonAtomic || {
+                let mut behind = before.clone();
+                behind.read(thread, access.location, at, access.order);
+                self.races(&behind, thread, access)
+            })
+    }
+
     /// The places of the messages that an access may read, or put its own behind. Of one that races, one is enough.
     fn choices(&self, before: &Messages, thread: usize, access: Access) -> std::ops::Range<usize> {
         let all = before.choices(thread, access.location);
@@ -324,7 +334,7 @@ impl RaSpace<'_, '_> {
         let read = Some(before.value_at(location, at));
         let in_model = self.rules.seqcst != SeqCst::Updates;
         let goes_on = block && before.block_has_begun();
-        if !goes_on && self.races(before, thread, access) {
+        if !goes_on && self.races_reading(before, thread, access, at) {
             return Turn::Race {
                 read: read.filter(|_| in_model),
                 written: None,
@@ -366,7 +376,10 @@ impl RaSpace<'_, '_> {
             ..access
         };
         let mut messages = before.clone();
-        let raced = self.races(before, thread, access);
+        let raced = match read {
+            Some(_) => self.races_reading(before, thread, access, at),
+            None => self.races(before, thread, access),
+        };
         if !raced {
             if read.is_some() && (!goes_on || !in_model) {
                 messages.read(thread, access.location, at, access.order);
