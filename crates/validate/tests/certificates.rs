@@ -229,11 +229,7 @@ fn shape(question: Question) -> Shape {
             properties: true,
             ..Shape::C20
         },
-        // A location that is only accessed plainly, without being declared so, is followed by the rules and not by the search.
-        (Model::C20, _) => Shape {
-            plain: false,
-            ..Shape::C20_METHODS
-        },
+        (Model::C20, _) => Shape::C20_METHODS,
         (Model::Rc11, Criterion::Safe) => Shape {
             properties: true,
             ..Shape::RC11
@@ -310,6 +306,34 @@ fn random_programs() {
         // Only where a limit was met.
         assert!(missing <= 3, "{question:?}: {missing}");
     }
+}
+
+/// A plain access of a location that is not declared `nonatomic` says nothing about locations that it cannot reach, and where it reaches several by an index or a pointer it counts for all.
+#[test]
+fn plain_accesses_of_locations_that_are_not_declared_so() {
+    let question = (Model::C20, Criterion::Robust);
+    for text in [
+        "shared x; thread a { x.store(1, nonatomic); }",
+        "shared x, y; thread a { x.store(1, nonatomic); } thread b { y.store(1, relaxed); }",
+        "shared x, f; thread a { x.store(1, nonatomic); f.store(1, release); } thread b { wait(f == 1, acquire); let r = x.load(nonatomic); x.store(2, relaxed); }",
+        "shared x[2], f; thread a { let i = 1; x[i].store(1, nonatomic); f = 1; } thread b { wait(f == 1); let r = x[0].load(relaxed); let s = x[1]; }",
+        "shared x, y, f; thread a { let p = &x; (*p).store(1, nonatomic); f = 1; } thread b { y.store(1, relaxed); wait(f == 1); let r = x; }",
+    ] {
+        let Some(program) = palisade_testkit::parse(text) else {
+            panic!("{text}");
+        };
+        assert_eq!(verdict(&program, question), Verdict::Holds, "{text}");
+        let Certificate { claim, states } = certificate(&program, question).expect(text);
+        let judged = judge(&program, &file(&program, claim, &states));
+        assert!(judged.is_ok(), "{judged:?}\n{text}");
+    }
+    // The certificate of a program without the race is none of the one with it.
+    let ordered = "shared x, f; thread a { x.store(1, nonatomic); f.store(1, release); } thread b { wait(f == 1, acquire); let r = x; }";
+    let racing = ordered.replace("release", "relaxed");
+    let program = palisade_testkit::program;
+    let Certificate { claim, states } = certificate(&program(ordered), question).expect(ordered);
+    let other = program(&racing);
+    assert!(judge(&other, &file(&other, claim, &states)).is_err());
 }
 
 /// Under C++20 and RC11 what is safe has a certificate where it is robust, and SC tells what happens.

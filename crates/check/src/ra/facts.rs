@@ -300,8 +300,9 @@ impl Facts {
         thread.transitions.iter().map(of).collect()
     }
 
-    /// The same, but so plain that the validator can derive it again: every place has monitors unless it is `nonatomic`, and values are
-    /// told apart by what instructions compare with, wherever that is a constant and the relation is `==` or `!=`.
+    /// The same, but so plain that the validator can derive it again: every place has monitors unless it is `nonatomic`, values are
+    /// told apart by what instructions compare with, wherever that is a constant and the relation is `==` or `!=`, and a plain access with a computed address may be of every
+    /// location that the text lets it reach.
     pub fn plain(program: &Program, fences: Fences) -> Self {
         let mut facts = Facts::new(program, fences);
         facts.tracked_count = 0;
@@ -313,6 +314,31 @@ impl Facts {
             facts.tracked[place] = has_monitors.then_some(facts.tracked_count);
             facts.tracked_count += usize::from(has_monitors);
             facts.classes[place] = Classes::By(Vec::new());
+        }
+        if fences == Fences::Fences {
+            let locations = program.locations.iter().enumerate();
+            for (place, location) in locations {
+                facts.nonatomic[place] = location.nonatomic;
+            }
+            let transitions = program.threads.iter().flat_map(|t| &t.transitions);
+            for op in transitions.map(|t| &t.op) {
+                let (Op::Load { address, order, .. }
+                | Op::Store { address, order, .. }
+                | Op::Wait { address, order, .. }) = op
+                else {
+                    continue;
+                };
+                let reached = match address {
+                    Address::Direct(location) => location.index()..location.index() + 1,
+                    Address::Element { first, length, .. } => {
+                        first.index()..first.index() + *length as usize
+                    }
+                    Address::Pointer(_) => 0..program.locations.len(),
+                };
+                if *order == Order::NonAtomic {
+                    facts.nonatomic[reached].fill(true);
+                }
+            }
         }
         for thread in &program.threads {
             let unknown = vec![None; thread.registers.len()];

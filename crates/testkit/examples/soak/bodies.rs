@@ -46,8 +46,6 @@ pub fn trial(name: &str) -> Option<(Shape, Trial)> {
         "c20-certificates" => {
             let shape = Shape {
                 properties: true,
-                // Such a location without other accesses is followed by the rules of certificates, and not by the search.
-                plain: false,
                 ..Shape::C20_METHODS
             };
             Some((shape, Box::new(|p| certificates(p, Model::C20))))

@@ -19,7 +19,7 @@ use super::patterns::danger;
 use super::places::{Access, Places, Seen};
 use super::states::Taken;
 use super::{Rules, states};
-use palisade_lang::{LocationId, Op, Order, Program, Transition};
+use palisade_lang::{Address, LocationId, Op, Order, Program, Transition};
 use palisade_memory::c20::graph::event_order;
 use palisade_memory::sc::State;
 use palisade_memory::thread::{Outcome, Request};
@@ -293,10 +293,8 @@ const HEAD: usize = 5;
 impl<'p> Suspects<'p> {
     pub fn new(machine: Sc<'p>, model: Model, safe: bool) -> Self {
         let program = machine.code().program;
-        let anywhere = has_plain_accesses(program);
-        let plain = program.locations.iter();
         Suspects {
-            plain: plain.map(|l| l.nonatomic || anywhere).collect(),
+            plain: may_be_plain(program),
             places: Places::new(machine, 0),
             weaker: model == Model::Rc11,
             safe,
@@ -588,16 +586,31 @@ impl<'p> Suspects<'p> {
     }
 }
 
-/// Whether some instruction is a `nonatomic` access, whatever location it is of.
-fn has_plain_accesses(program: &Program) -> bool {
-    let threads = program.threads.iter();
-    let mut transitions = threads.flat_map(|t| &t.transitions);
-    transitions.any(|t| {
-        matches!(
-            t.op,
-            Op::Load { order, .. } | Op::Store { order, .. } if order == Order::NonAtomic
-        )
-    })
+/// For each location whether it is `nonatomic`, or a plain access may be of it, whatever its index or pointer is.
+fn may_be_plain(program: &Program) -> Vec<bool> {
+    let mut plain: Vec<bool> = program.locations.iter().map(|l| l.nonatomic).collect();
+    for transition in program.threads.iter().flat_map(|t| &t.transitions) {
+        let (address, order) = match &transition.op {
+            Op::Load { address, order, .. }
+            | Op::Store { address, order, .. }
+            | Op::Wait { address, order, .. }
+            | Op::Rmw { address, order, .. } => (address, *order),
+            _ => continue,
+        };
+        if order != Order::NonAtomic {
+            continue;
+        }
+        for (location, plain) in plain.iter_mut().enumerate() {
+            *plain |= match address {
+                Address::Direct(direct) => direct.index() == location,
+                Address::Element { first, length, .. } => {
+                    (first.index()..first.index() + *length as usize).contains(&location)
+                }
+                Address::Pointer(_) => true,
+            };
+        }
+    }
+    plain
 }
 
 impl Rules for Suspects<'_> {
