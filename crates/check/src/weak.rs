@@ -181,6 +181,11 @@ fn for_each_order(program: &mut Program, mut visit: impl FnMut(&mut Order)) {
     }
 }
 
+/// What an answer has cost, which is then counted elsewhere: the answer may be a part of one whose costs are added once more.
+pub(crate) fn taken(answer: &mut Answer) -> Stats {
+    std::mem::take(&mut answer.stats)
+}
+
 /// Decides `safe`: no error, no `never`, no data race.
 pub(crate) fn safe(
     program: &Program,
@@ -214,15 +219,15 @@ pub(crate) fn safe_and_ways(
         }
     }
     let question = asked.part(Model::Sc, Criterion::Safe);
-    let sc = under_sc::check(program, &question, control);
-    let mut total = sc.stats;
+    let mut sc = under_sc::check(program, &question, control);
+    let mut total = taken(&mut sc);
     let mut as_sc = false;
     let mut answer = if sc.verdict == Verdict::Violated {
         let drf = asked.part(model, Criterion::Drf);
         violated_under_sc(program, sc, &drf, control)?
     } else {
-        let robust = robust(program, &asked.part(model, Criterion::Robust), control)?;
-        total.add(&robust.stats);
+        let mut robust = robust(program, &asked.part(model, Criterion::Robust), control)?;
+        total.add(&taken(&mut robust));
         let everything = || everything(program, &asked.part(model, Criterion::Safe), control);
         match (&robust.verdict, sc.verdict) {
             (Verdict::Unknown(_), _) => robust,
@@ -421,6 +426,7 @@ pub(crate) fn violated_under_sc(
         // The run may have a race before what goes wrong; then nothing behind the race has a meaning.
         return Ok(raced(races, Criterion::Safe));
     }
+    sc.stats.add(&races.stats);
     for witness in &mut sc.witnesses {
         ra::sc_run_of(witness, drf.model);
     }
@@ -447,8 +453,8 @@ pub(crate) fn drf(
 ) -> Result<Answer, Refusal> {
     let asked = asked(options);
     let model = options.model;
-    let races = ra::races(program, &asked.part(model, Criterion::Drf), control)?;
-    let mut total = races.stats;
+    let mut races = ra::races(program, &asked.part(model, Criterion::Drf), control)?;
+    let mut total = taken(&mut races);
     let mut answer = match races.verdict {
         Verdict::Violated => raced(races, Criterion::Drf),
         Verdict::Unknown(_) => races,
@@ -458,8 +464,8 @@ pub(crate) fn drf(
             answer
         }
         Verdict::Holds => {
-            let robust = robust(program, &asked.part(model, Criterion::Robust), control)?;
-            total.add(&robust.stats);
+            let mut robust = robust(program, &asked.part(model, Criterion::Robust), control)?;
+            total.add(&taken(&mut robust));
             match (&robust.verdict, model) {
                 (Verdict::Holds | Verdict::Unknown(_), _) => robust,
                 (Verdict::Violated, Model::Ra) => {

@@ -15,7 +15,7 @@ use palisade_memory::ra_accepts::blocks_end;
 
 use super::under_sc;
 use crate::note::{Note, add_new};
-use crate::weak::{everything, is_race, raced, robust, violated_under_sc};
+use crate::weak::{everything, is_race, raced, robust, taken, violated_under_sc};
 use crate::{Answer, Control, Criterion, Options, Refusal, Verdict, ra};
 
 pub(super) fn check(
@@ -31,14 +31,14 @@ pub(super) fn check(
         timeout: options.timeout.map(|t| t.saturating_sub(start.elapsed())),
         ..options.clone()
     };
-    let sc = under_sc(program, &part(options.model, Criterion::Live), control);
-    let mut total = sc.stats;
+    let mut sc = under_sc(program, &part(options.model, Criterion::Live), control);
+    let mut total = taken(&mut sc);
     let errs = sc.notes.contains(&Note::ProgramErrs);
     let mut answer = if sc.verdict == Verdict::Violated {
         violated_under_sc(program, sc, &part(options.model, Criterion::Drf), control)?
     } else {
-        let robust = robust(program, &part(options.model, Criterion::Robust), control)?;
-        total.add(&robust.stats);
+        let mut robust = robust(program, &part(options.model, Criterion::Robust), control)?;
+        total.add(&taken(&mut robust));
         match (robust.verdict.clone(), sc.verdict.clone()) {
             (Verdict::Violated, _) if is_race(&robust) => raced(robust, Criterion::Live),
             (Verdict::Holds, Verdict::Holds) if blocks_end(program) => {

@@ -222,9 +222,9 @@ impl Messages {
         self.of[location.index()][at].value
     }
 
-    /// The greatest number of messages of a location.
-    pub fn longest(&self) -> usize {
-        self.of.iter().map(Vec::len).max().unwrap_or(0)
+    /// A location that has more messages than these.
+    pub fn more_than(&self, most: usize) -> Option<usize> {
+        self.of.iter().position(|messages| messages.len() > most)
     }
 
     /// The value behind all others in modification order.
@@ -551,11 +551,19 @@ impl Messages {
             .map(|first| (0..first).rev().collect())
             .collect();
         for (place, gone) in gone.iter_mut().enumerate() {
-            let is_watched = watched.of.get(place).is_some_and(Option::is_some);
-            if is_watched || nonatomic(place) || self.block.is_some() {
+            if self.block.is_some() {
                 continue;
             }
             let oldest = gone.len();
+            if nonatomic(place) {
+                // Those between were found from the last one on, and come before the oldest.
+                gone.extend(self.leave_newest(place).map(|at| oldest + at));
+                gone.rotate_left(oldest);
+                continue;
+            }
+            if watched.of.get(place).is_some_and(Option::is_some) {
+                continue;
+            }
             for at in (0..self.of[place].len() - 1).rev() {
                 if self.passed_by(place, at, &ahead) {
                     self.leave_out(place, at);
@@ -569,6 +577,29 @@ impl Messages {
             without_zeros_at_the_end(&mut message.knows);
         }
         gone
+    }
+
+    /// Of a location that has nonatomic accesses alone, the newest message is kept, and one that stands for all older ones: an access by a thread that does not know the newest
+    /// is a race, whichever of the others the thread knows, and no other access looks at them. The places of those that are gone, the last one first.
+    fn leave_newest(&mut self, place: usize) -> impl Iterator<Item = usize> + use<> {
+        let newest = self.of[place].len() - 1;
+        if newest > 0 {
+            let forget = |knowledge: &mut Knowledge| {
+                if let Some(entry) = knowledge.get_mut(place) {
+                    *entry = u32::from(*entry as usize == newest);
+                }
+            };
+            self.views_mut().for_each(forget);
+            let stored = self.of.iter_mut().flatten().map(|m| &mut m.knows);
+            stored.for_each(forget);
+            self.of[place].drain(1..newest);
+            self.of[place][0] = Message {
+                value: 0,
+                knows: Knowledge::new(),
+                joined: false,
+            };
+        }
+        (1..newest).rev()
     }
 
     /// Whether no thread can read a message any more or write behind it. A read-modify-write stands directly behind it, and each thread that may

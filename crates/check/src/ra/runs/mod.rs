@@ -41,7 +41,7 @@ const RACE: u64 = 1 << 62;
 /// The kind of a hang's finding.
 const HANG: u64 = 1 << 61;
 
-/// The kind of a state that is not followed: see [`MOST_MESSAGES`].
+/// The kind of a state that is not followed, with the number of the location: see [`MOST_MESSAGES`].
 const TOO_MANY: u64 = 1 << 60;
 
 /// Of no location more messages than these are kept: each of them may be read, and where threads write in loops there may be no end to them.
@@ -632,9 +632,10 @@ impl<'f> Space for RaSpace<'f, '_> {
         let RaWorker { view, row: next } = worker;
         view.begin_state();
         let messages = self.pool.get(row[self.component()]);
-        if self.ahead.is_some() && messages.longest() > MOST_MESSAGES {
+        let too_many = messages.more_than(MOST_MESSAGES);
+        if let (Some(location), true) = (too_many, self.ahead.is_some()) {
             if self.spells.is_none() {
-                out.report(TOO_MANY);
+                out.report(TOO_MANY | location as u64);
             }
             return;
         }

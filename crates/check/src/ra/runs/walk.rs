@@ -1,7 +1,7 @@
 //! How all runs of a program are walked through, and how far.
 
 use palisade_lang::never::mentions_deadlock;
-use palisade_lang::{Op, PointId, Program, Thread};
+use palisade_lang::{LocationId, Op, PointId, Program, Thread};
 use web_time::Instant;
 
 use super::ahead::Ahead;
@@ -159,12 +159,15 @@ impl Question<'_> {
         };
         let (mut outcome, mut answer) = search_within(&space, options, control, most);
         let model = options.model.name();
-        let found = outcome.findings.len();
-        outcome.findings.retain(|finding| finding.kind != TOO_MANY);
-        let too_many = outcome.findings.len() < found;
-        if too_many {
+        let is_too_many = |kind: u64| kind & !u64::from(u32::MAX) == TOO_MANY;
+        let mut kinds = outcome.findings.iter().map(|finding| finding.kind);
+        let too_many = kinds.find(|&kind| is_too_many(kind));
+        (outcome.findings).retain(|finding| !is_too_many(finding.kind));
+        if let Some(kind) = too_many {
+            let location = LocationId(kind as u32);
             answer.verdict = Verdict::Unknown(format!(
-                "a thread may still read more than {MOST_MESSAGES} stores to one location"
+                "a thread may still read more than {MOST_MESSAGES} stores to `{}`",
+                program.location(location).name
             ));
         }
         let stopped = space.stopped_in_block.load(Ordering::Relaxed);
@@ -194,7 +197,7 @@ impl Question<'_> {
         Walked {
             answer,
             is_real,
-            too_many,
+            too_many: too_many.is_some(),
         }
     }
 }
