@@ -39,6 +39,7 @@ pub(crate) fn respect(
         };
         if let Some(reason) = doubt(program, bound, verdict) {
             answer.verdict = Verdict::Unknown(reason);
+            answer.notes.retain(|note| !note.says_holds());
             break;
         }
     }

@@ -114,6 +114,18 @@ impl Note {
         matches!(self, Note::How(_))
     }
 
+    /// Whether it says that what was asked for holds, or why: beside `unknown` it has no place.
+    pub fn says_holds(&self) -> bool {
+        self.tells_robustness()
+            || matches!(
+                self,
+                Note::SafeWhateverIsRead(_)
+                    | Note::RobustWhateverIsIn(_)
+                    | Note::RobustHoweverFar(_)
+                    | Note::How(_)
+            )
+    }
+
     /// Whether it says already that the program is robust, or not.
     pub fn tells_robustness(&self) -> bool {
         matches!(

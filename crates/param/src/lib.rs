@@ -315,6 +315,7 @@ impl Question<'_> {
                 Err(refusal) => Verdict::Unknown(refusal.message),
             };
             if let Some(reason) = doubt(self.program, &bound, met) {
+                self.notes.retain(|note| !note.says_holds());
                 return Ok(Found::Nothing(Verdict::Unknown(reason)));
             }
         }
