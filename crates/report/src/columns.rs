@@ -92,8 +92,18 @@ pub(crate) fn statement(event: &Event, program: &Program) -> String {
     };
     let offset = source.offset(event.file.as_deref(), at);
     let line = source.line_text_at(offset);
-    let found = smallest_around(program, offset).map(|span| source.slice(span));
-    let text = found.filter(|text| !text.trim().is_empty()).unwrap_or(line);
+    // A statement of several lines is shown by the one that the number speaks of.
+    let begins_here = |span: &Span| {
+        !source
+            .slice(Span {
+                end: offset,
+                ..*span
+            })
+            .contains('\n')
+    };
+    let found = smallest_around(program, offset).filter(begins_here);
+    let text = found.map(|span| source.slice(span));
+    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or(line);
     one_line(text, program.language)
 }
 
