@@ -54,6 +54,8 @@ pub struct Reading {
     pub rustc: Vec<String>,
     /// Of a Rust file, the client of this type.
     pub client: Option<ClientOf>,
+    /// Of a Rust file, whether memory that is never freed is an error.
+    pub leaks: bool,
     /// How a file that the text includes is read: its text, or why there is none.
     pub files: fn(&Path) -> Result<String, String>,
 }
@@ -70,6 +72,7 @@ impl Default for Reading {
             edition: None,
             rustc: Vec::new(),
             client: None,
+            leaks: false,
             files: included_text,
         }
     }
@@ -112,6 +115,10 @@ pub fn read(name: &str, text: String, reading: &Reading) -> Result<Input, Failur
     }
     let source = Source::new(name, text);
     let language = reading.language.unwrap_or_else(|| guess_language(&source));
+    if reading.leaks && (language != Language::Rust || reading.client.is_some()) {
+        let why = "memory that is never freed is looked for in Rust programs, and not with a client: leave out `--leaks`";
+        return Err(Failure::Message(why.to_owned()));
+    }
     let source = match language {
         Language::C => return read_c(name, source.text(), reading),
         Language::Rust => return read_rust(source, reading),
@@ -214,6 +221,7 @@ fn read_rust(source: Source, reading: &Reading) -> Result<Input, Failure> {
         compiler,
         test: reading.test.clone(),
         client,
+        leaks: reading.leaks,
     };
     match palisade_rust::load(&path, &source, &options) {
         Ok(loaded) => Ok(Input {

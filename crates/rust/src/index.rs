@@ -88,6 +88,8 @@ pub struct Index {
     pub constants: FxHashMap<String, crate::mir::Constant>,
     /// Functions with the attribute `#[test]`, in the order of the text.
     pub tests: Vec<String>,
+    /// Those of them that have to panic (`#[should_panic]`).
+    pub panicking: Vec<String>,
     /// Files that belong to the crate, with their texts.
     pub files: Vec<(PathBuf, Rc<str>)>,
     /// The module that each of the files is.
@@ -909,8 +911,12 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.index
             .generics
             .insert(path.clone(), generics_of(&item.sig.generics));
-        if item.attrs.iter().any(|a| a.path().is_ident("test")) {
-            self.index.tests.push(path);
+        let has = |attribute: &str| item.attrs.iter().any(|a| a.path().is_ident(attribute));
+        if has("test") {
+            self.index.tests.push(path.clone());
+            if has("should_panic") {
+                self.index.panicking.push(path);
+            }
         }
         self.inside(&name, |r| syn::visit::visit_item_fn(r, item));
     }

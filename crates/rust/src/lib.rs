@@ -35,6 +35,8 @@ pub struct Options {
     pub test: Option<String>,
     /// The client of a type instead of what the file begins with.
     pub client: Option<client::Client>,
+    /// Whether memory that is never freed is an error.
+    pub leaks: bool,
 }
 
 /// Why a file could not be read.
@@ -82,7 +84,7 @@ pub fn load_merging(
         let places = Places::new(whole, names);
         program::program(execution, whole, &places, name)
     };
-    each_root(
+    let left_out = each_root(
         path,
         source,
         options,
@@ -91,10 +93,16 @@ pub fn load_merging(
             programs.push((name.to_owned(), places(whole, names, name, execution)));
         },
     )?;
+    let note = |name: String| {
+        let short = name.rsplit("::").next().unwrap_or(&name);
+        format!(
+            "the test `{short}` has to panic and is left out: `--test {short}` asks about it, and should find it violated"
+        )
+    };
     Ok(Loaded {
         programs,
         warnings: Vec::new(),
-        notes: Vec::new(),
+        notes: left_out.into_iter().map(note).collect(),
         also: None,
         client: None,
     })
@@ -110,18 +118,19 @@ pub fn executions(
     let mut show = |_: &Source, _: &[String], name: &str, execution: &Execution<'_>| {
         show(name, execution);
     };
-    each_root(path, source, options, Merging::Alike, &mut show)
+    each_root(path, source, options, Merging::Alike, &mut show).map(|_| ())
 }
 
 type Visit<'a> = dyn FnMut(&Source, &[String], &str, &Execution<'_>) + 'a;
 
+/// Visits the execution of each root. The tests that are left out.
 fn each_root(
     path: &Path,
     source: &Source,
     options: &Options,
     merging: Merging,
     visit: &mut Visit<'_>,
-) -> Result<(), NotLoaded> {
+) -> Result<Vec<String>, NotLoaded> {
     let not = |diagnostics: Vec<Diagnostic>| NotLoaded {
         source: source.clone(),
         diagnostics,
@@ -148,9 +157,17 @@ fn each_root(
     };
     let index = indexed(&root, &root_text, &mir, &compiler).map_err(not)?;
     let (whole, names) = whole_source(path, source, &index, &|_| None);
-    let roots = roots(&index, options, test, &module).map_err(not)?;
+    let mut roots = roots(&index, options, test, &module).map_err(not)?;
+    // A test that has to panic would make the others violated: it is asked about where it is named, or where there is no other.
+    let has_to_panic = |root: &(String, usize)| index.panicking.contains(&root.0);
+    let mut left_out = Vec::new();
+    if options.test.is_none() && !roots.iter().all(has_to_panic) {
+        let panicking = roots.iter().filter(|root| has_to_panic(root));
+        left_out.extend(panicking.map(|root| root.0.clone()));
+        roots.retain(|root| !has_to_panic(root));
+    }
     for (name, body) in roots {
-        match run::build::execute(&index, body, merging) {
+        match run::build::execute(&index, body, merging, options.leaks) {
             Ok(execution) => visit(&whole, &names, &name, &execution),
             Err(trouble) => {
                 let span = Places::new(&whole, &names).innermost(&trouble.spans);
@@ -163,7 +180,7 @@ fn each_root(
             }
         }
     }
-    Ok(())
+    Ok(left_out)
 }
 
 /// Everything that a crate is executed with: the models, the crates that it uses, and itself.

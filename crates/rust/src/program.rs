@@ -152,6 +152,8 @@ pub fn program(
         faults: Vec::new(),
     };
     let mut used = FxHashSet::default();
+    // Where the first thread has ended, but looks for what was not freed.
+    let mut ended = Vec::new();
     let automata = with_copies(&execution.automata);
     let statements = Statements::new(source.text());
     let mut placing = Placing::new(&statements, places);
@@ -168,6 +170,14 @@ pub fn program(
         let begin = begin.and_then(|span| places.find(&span));
         let (mut thread, bounds) = thread(automaton, name, begin, &numbers, places);
         thread.copies = copies;
+        if !automaton.ended.is_empty() {
+            ended.push((id, LabelId(thread.labels.len() as u32)));
+            thread.labels.push(Label {
+                name: "ended".to_owned(),
+                points: automaton.ended.iter().map(|p| PointId(*p as u32)).collect(),
+                span: thread.span,
+            });
+        }
         placing.add(id, automaton);
         for edge in &automaton.edges {
             if let Instruction::Fail(message) = &edge.instruction
@@ -199,7 +209,7 @@ pub fn program(
     }
     program
         .nevers
-        .push(deadlock(&program, execution.machine.whole));
+        .push(deadlock(&program, execution.machine.whole, &ended));
     program
 }
 
@@ -238,7 +248,7 @@ fn with_copies(automata: &[Automaton]) -> Vec<(&Automaton, Copies)> {
 
 /// That the program comes to an end or goes on for ever, but does not stop in between: no thread can move, and the first has not ended (with it, the
 /// process ends), or, in a model of a test library, not all have. Where a limit of the translation is met, nothing is said.
-fn deadlock(program: &Program, whole: bool) -> Never {
+fn deadlock(program: &Program, whole: bool, ended: &[(ThreadId, LabelId)]) -> Never {
     let at = |thread: u32, label| {
         let thread = ThreadId(thread);
         let at = StateAtom::At(CopyRef { thread, copy: None }, label);
@@ -251,6 +261,9 @@ fn deadlock(program: &Program, whole: bool) -> Never {
     };
     if !whole {
         and(at(0, LabelRef::End));
+        for (thread, label) in ended {
+            and(at(thread.0, LabelRef::Label(*label)));
+        }
     }
     for (thread, label) in program.bounds.iter().flat_map(|bound| &bound.at) {
         and(at(thread.0, LabelRef::Label(*label)));
@@ -444,6 +457,7 @@ impl Names {
                 name.map_or_else(|| format!("_{local}"), |name| name.to_string())
             }
             ObjectKey::Free(object) => format!("free_{}", self.object(machine, *object)),
+            ObjectKey::Alive(object) => format!("alive_{}", self.object(machine, *object)),
             ObjectKey::Beside(place) => format!("sleep_{}", self.object(machine, place.object)),
             ObjectKey::Static(path) => match path.split_once("::{") {
                 // A thread's own static is in a constant with its name.

@@ -334,7 +334,7 @@ impl Session<'_> {
                 continue;
             };
             let places = Places::new(&whole, &names);
-            match crate::run::build::execute(&index, body, Merging::Alike) {
+            match crate::run::build::execute(&index, body, Merging::Alike, self.options.leaks) {
                 Ok(execution) => {
                     let made = program::program(&execution, &whole, &places, &root.name);
                     programs.push((root, renamed(made)));

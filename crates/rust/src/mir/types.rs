@@ -294,6 +294,17 @@ impl<'a> Cursor<'a> {
         Ok(args.into_iter().flatten().collect())
     }
 
+    /// Whether `<impl …>` comes that is an argument, as in `Option::<impl Fn()>::take` and `call::<impl Fn()>`, and not the place of a function, as in `num::<impl u32>::MAX`.
+    fn is_argument(&self, path: &FnPath) -> bool {
+        let Some((last, _)) = path.segments.last() else {
+            return false;
+        };
+        let of_type = last.starts_with(|first: char| first.is_ascii_uppercase());
+        let mut behind = Cursor::new(self.rest, self.line, self.names);
+        let ends = behind.eat("<impl ") && behind.until_closing('<', '>').is_ok();
+        ends && (of_type || !behind.peek("::"))
+    }
+
     /// A path of a type, function, constant or variant.
     pub fn path(&mut self) -> Read<FnPath> {
         let mut path = FnPath {
@@ -325,7 +336,7 @@ impl<'a> Cursor<'a> {
                 let place = self.until_closing('<', '>')?;
                 let name = format!("<impl at {place}>");
                 path.segments.push((Rc::from(name), Vec::new()));
-            } else if self.eat("<impl ") {
+            } else if !self.is_argument(&path) && self.eat("<impl ") {
                 let ty = self.ty()?;
                 self.spaces();
                 if self.eat("for ") {

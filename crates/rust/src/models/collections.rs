@@ -23,6 +23,35 @@ pub mod iter {
         fn cloned(self) -> Copied<Self> { Copied { iter: self } }
         fn peekable(self) -> Peekable<Self> { Peekable { iter: self, peeked: Option::None } }
         fn fuse(self) -> Self { self }
+        fn flatten(self) -> Flatten<Self> where Self::Item: IntoIterator { Flatten { iter: self, inner: Option::None } }
+        fn flat_map<U: IntoIterator, F: FnMut(Self::Item) -> U>(self, f: F) -> FlatMap<Self, U, F> { FlatMap { iter: self, f, inner: Option::None } }
+        fn skip_while<F: FnMut(&Self::Item) -> bool>(self, f: F) -> SkipWhile<Self, F> { SkipWhile { iter: self, f, begun: false } }
+        fn scan<S, B, F: FnMut(&mut S, Self::Item) -> Option<B>>(self, state: S, f: F) -> Scan<Self, S, F> { Scan { iter: self, state, f } }
+        fn reduce<F: FnMut(Self::Item, Self::Item) -> Self::Item>(mut self, f: F) -> Option<Self::Item> {
+            match self.next() { Option::Some(first) => Option::Some(self.fold(first, f)), Option::None => Option::None }
+        }
+        fn max_by_key<B: PartialOrd, F: FnMut(&Self::Item) -> B>(mut self, mut f: F) -> Option<Self::Item> {
+            let mut best = match self.next() { Option::Some(x) => x, Option::None => return Option::None };
+            loop {
+                match self.next() { Option::Some(x) => if !(f(&x) < f(&best)) { best = x; }, Option::None => return Option::Some(best) }
+            }
+        }
+        fn min_by_key<B: PartialOrd, F: FnMut(&Self::Item) -> B>(mut self, mut f: F) -> Option<Self::Item> {
+            let mut best = match self.next() { Option::Some(x) => x, Option::None => return Option::None };
+            loop {
+                match self.next() { Option::Some(x) => if f(&x) < f(&best) { best = x; }, Option::None => return Option::Some(best) }
+            }
+        }
+        fn partition<B: Default + Extend<Self::Item>, F: FnMut(&Self::Item) -> bool>(mut self, mut f: F) -> (B, B) {
+            let mut yes: B = Default::default();
+            let mut no: B = Default::default();
+            loop {
+                match self.next() {
+                    Option::Some(x) => if f(&x) { yes.extend(Option::Some(x)) } else { no.extend(Option::Some(x)) },
+                    Option::None => return (yes, no),
+                }
+            }
+        }
         fn last(mut self) -> Option<Self::Item> {
             let mut last = Option::None;
             loop {
@@ -244,6 +273,53 @@ pub mod iter {
         type Item = T;
         fn next(&mut self) -> Option<T> { match self.iter.next() { Option::Some(x) => Option::Some(x.clone()), Option::None => Option::None } }
     }
+    pub struct Flatten<I: Iterator> where I::Item: IntoIterator { iter: I, inner: Option<<I::Item as IntoIterator>::IntoIter> }
+    impl<I: Iterator> Iterator for Flatten<I> where I::Item: IntoIterator, <I::Item as IntoIterator>::IntoIter: Iterator {
+        type Item = <<I::Item as IntoIterator>::IntoIter as Iterator>::Item;
+        fn next(&mut self) -> Option<<<I::Item as IntoIterator>::IntoIter as Iterator>::Item> {
+            loop {
+                if let Option::Some(inner) = &mut self.inner {
+                    if let Option::Some(x) = inner.next() { return Option::Some(x) }
+                }
+                match self.iter.next() {
+                    Option::Some(items) => self.inner = Option::Some(items.into_iter()),
+                    Option::None => return Option::None,
+                }
+            }
+        }
+    }
+    pub struct FlatMap<I, U: IntoIterator, F> { iter: I, f: F, inner: Option<U::IntoIter> }
+    impl<U: IntoIterator, I: Iterator, F: FnMut(I::Item) -> U> Iterator for FlatMap<I, U, F> where U::IntoIter: Iterator {
+        type Item = <U::IntoIter as Iterator>::Item;
+        fn next(&mut self) -> Option<<U::IntoIter as Iterator>::Item> {
+            loop {
+                if let Option::Some(inner) = &mut self.inner {
+                    if let Option::Some(x) = inner.next() { return Option::Some(x) }
+                }
+                match self.iter.next() {
+                    Option::Some(x) => self.inner = Option::Some((self.f)(x).into_iter()),
+                    Option::None => return Option::None,
+                }
+            }
+        }
+    }
+    pub struct SkipWhile<I, F> { iter: I, f: F, begun: bool }
+    impl<I: Iterator, F: FnMut(&I::Item) -> bool> Iterator for SkipWhile<I, F> {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> {
+            loop {
+                match self.iter.next() {
+                    Option::Some(x) => if self.begun || !(self.f)(&x) { self.begun = true; return Option::Some(x) },
+                    Option::None => return Option::None,
+                }
+            }
+        }
+    }
+    pub struct Scan<I, S, F> { iter: I, state: S, f: F }
+    impl<S, B, I: Iterator, F: FnMut(&mut S, I::Item) -> Option<B>> Iterator for Scan<I, S, F> {
+        type Item = B;
+        fn next(&mut self) -> Option<B> { match self.iter.next() { Option::Some(x) => (self.f)(&mut self.state, x), Option::None => Option::None } }
+    }
     pub struct Peekable<I: Iterator> { iter: I, peeked: Option<Option<I::Item>> }
     impl<I: Iterator> Iterator for Peekable<I> {
         type Item = I::Item;
@@ -420,7 +496,7 @@ pub mod slice {
 pub mod array {
     use crate::option::Option;
     use crate::palisade;
-    pub struct IntoIter<T> { p: *const T, at: usize, end: usize }
+    pub struct IntoIter<T> { p: *mut T, at: usize, end: usize }
     impl<T, const N: usize> crate::iter::IntoIterator for [T; N] {
         type Item = T;
         type IntoIter = IntoIter<T>;
@@ -434,6 +510,17 @@ pub mod array {
                 at += 1;
             }
             IntoIter { p, at: 0, end: N }
+        }
+    }
+    /// What was not taken is dropped.
+    impl<T> Drop for IntoIter<T> {
+        fn drop(&mut self) {
+            let (p, mut at, end) = (self.p, self.at, self.end);
+            while at < end {
+                palisade::drop(palisade::offset(p, at));
+                at += 1;
+            }
+            palisade::free(p);
         }
     }
     impl<T> crate::iter::Iterator for IntoIter<T> {
@@ -566,7 +653,7 @@ pub mod vec {
             let (p, length) = crate::vec::parts(&kept);
             unsafe { crate::boxed::Box::from_raw(palisade::slice(p, length)) }
         }
-        pub fn drain<R: Part>(&mut self, range: R) -> IntoIter<T> {
+        pub fn drain<R: Part>(&mut self, range: R) -> Drain<T> {
             let length = self.length;
             let (from, to) = (range.from(), range.to(length));
             if from > to || to > length { palisade::fail() }
@@ -576,9 +663,12 @@ pub mod vec {
                 taken.push(self.remove(from));
                 at += 1;
             }
-            crate::iter::IntoIterator::into_iter(taken)
+            Drain { taken: crate::iter::IntoIterator::into_iter(taken) }
         }
     }
+    /// What was taken out of a vector.
+    pub struct Drain<T> { taken: IntoIter<T> }
+    impl<T> crate::iter::Iterator for Drain<T> { type Item = T; fn next(&mut self) -> Option<T> { self.taken.next() } }
     /// A part of what has a length.
     pub trait Part { fn from(&self) -> usize; fn to(&self, length: usize) -> usize; }
     impl Part for crate::ops::Range<usize> { fn from(&self) -> usize { self.start } fn to(&self, length: usize) -> usize { self.end } }

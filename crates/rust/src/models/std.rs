@@ -38,6 +38,8 @@ pub mod palisade {
     pub fn current() -> usize { loop {} }
     pub fn token(thread: usize) -> *const usize { loop {} }
     pub fn allocate<T>() -> *mut T { loop {} }
+    /// Memory of the models themselves, in which no leak is looked for.
+    pub fn allocate_own<T>() -> *mut T { loop {} }
     pub fn allocate_array<T>(count: usize) -> *mut T { loop {} }
     pub fn free<T: ?Sized>(p: *mut T) { loop {} }
     pub fn drop<T: ?Sized>(p: *mut T) { loop {} }
@@ -239,7 +241,8 @@ pub mod option {
             if let None = self { *self = Some(value); }
             match self { Some(x) => x, None => fail() }
         }
-        pub fn iter(&self) -> IntoIter<&T> { IntoIter { item: self.as_ref() } }
+        pub fn iter(&self) -> Iter<'_, T> { Iter { item: self.as_ref() } }
+        pub fn iter_mut(&mut self) -> IterMut<'_, T> { IterMut { item: self.as_mut() } }
         pub fn replace(&mut self, value: T) -> Option<T> { crate::mem::replace(self, Some(value)) }
         pub fn insert(&mut self, value: T) -> &mut T { *self = Some(value); match self { Some(x) => x, None => fail() } }
         pub fn get_or_insert_with<F: FnOnce() -> T>(&mut self, f: F) -> &mut T {
@@ -251,6 +254,26 @@ pub mod option {
     impl<T> crate::iter::Iterator for IntoIter<T> {
         type Item = T;
         fn next(&mut self) -> Option<T> { self.item.take() }
+    }
+    pub struct Iter<'a, T> { item: Option<&'a T> }
+    impl<'a, T> crate::iter::Iterator for Iter<'a, T> {
+        type Item = &'a T;
+        fn next(&mut self) -> Option<&'a T> { self.item.take() }
+    }
+    pub struct IterMut<'a, T> { item: Option<&'a mut T> }
+    impl<'a, T> crate::iter::Iterator for IterMut<'a, T> {
+        type Item = &'a mut T;
+        fn next(&mut self) -> Option<&'a mut T> { self.item.take() }
+    }
+    impl<'a, T> crate::iter::IntoIterator for &'a Option<T> {
+        type Item = &'a T;
+        type IntoIter = Iter<'a, T>;
+        fn into_iter(self) -> Iter<'a, T> { self.iter() }
+    }
+    impl<'a, T> crate::iter::IntoIterator for &'a mut Option<T> {
+        type Item = &'a mut T;
+        type IntoIter = IterMut<'a, T>;
+        fn into_iter(self) -> IterMut<'a, T> { self.iter_mut() }
     }
     impl<T> crate::iter::IntoIterator for Option<T> {
         type Item = T;

@@ -125,7 +125,7 @@ pub mod thread {
         pub fn with_borrow_mut<R, F: FnOnce(&mut T) -> R>(&self, f: F) -> R { self.with(|cell| f(&mut *cell.borrow_mut())) }
     }
     /// Where a thread leaves its result, if there is any.
-    fn packet<T>() -> *mut T { if palisade::is_unit::<T>() { palisade::same(0usize) } else { palisade::allocate::<T>() } }
+    fn packet<T>() -> *mut T { if palisade::is_unit::<T>() { palisade::same(0usize) } else { palisade::allocate_own::<T>() } }
     fn leave<T>(packet: *mut T, result: T) { if !palisade::is_unit::<T>() { palisade::write(packet, result) } }
     fn take<T>(packet: *mut T) -> T { if palisade::is_unit::<T>() { palisade::same(()) } else { palisade::read(packet) } }
     pub struct JoinHandle<T> { thread: Thread, packet: *mut T }

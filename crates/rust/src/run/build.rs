@@ -74,6 +74,8 @@ pub struct Automaton {
     pub edges: Vec<Edge>,
     /// Points where a limit is met, with its name.
     pub bounds: Vec<(usize, String, Rc<Vec<SourceSpan>>)>,
+    /// Points where everything is done but for a look at what is left.
+    pub ended: Vec<usize>,
     /// Where it was spawned.
     pub spawned_at: Rc<Vec<SourceSpan>>,
 }
@@ -107,9 +109,15 @@ pub enum Merging {
 
 /// Executes a program from this body. Numbers that are known stay so, but for threads that would be too large then: there, those that take ever new values
 /// go into registers.
-pub fn execute(index: &Index, root: usize, merging: Merging) -> Result<Execution<'_>, Trouble> {
+pub fn execute(
+    index: &Index,
+    root: usize,
+    merging: Merging,
+    leaks: bool,
+) -> Result<Execution<'_>, Trouble> {
     let usual = Way {
         merging,
+        leaks,
         ..Way::default()
     };
     let first = execute_with(index, root, usual, FEW_POINTS)?;
@@ -141,6 +149,7 @@ struct Way {
     tells_apart: bool,
     widens: bool,
     merging: Merging,
+    leaks: bool,
 }
 
 impl Execution<'_> {
@@ -161,6 +170,7 @@ fn execute_with(
     machine.tells_apart = way.tells_apart;
     machine.widens = way.widens;
     machine.merging = way.merging;
+    machine.leaks = way.leaks;
     machine.max_points = max_points;
     machine.know.threads.push(None);
     for _ in 0..MAX_ROUNDS {
@@ -337,7 +347,7 @@ impl Builder {
         }
         let (registers, named_anew) = match machine.merging {
             Merging::Alike => {
-                state.collect();
+                state.collect(|object| machine.is_watched(object));
                 let registers = state.registers();
                 let named_anew = state.with_registers_in_order(&registers);
                 (registers, named_anew)
@@ -352,9 +362,17 @@ impl Builder {
         let point = self.fresh();
         let key = named_anew.unwrap_or_else(|| state.clone());
         self.points.insert(key, (point, registers));
+        if machine.ending {
+            self.automaton.ended.push(point);
+        }
         let ends = matches!(
             need,
-            Need::Finished | Need::Fail(_) | Need::Refuse(_) | Need::Bound(_) | Need::Skip
+            Need::Finished
+                | Need::Fail(_)
+                | Need::Leak(_)
+                | Need::Refuse(_)
+                | Need::Bound(_)
+                | Need::Skip
         );
         let wanted = match machine.widens && !ends {
             true => self.widening.wanted(&state, self.automaton.points),
@@ -498,7 +516,7 @@ fn build(
     while let Some((point, state, need)) = builder.todo.pop_front() {
         let spans = Rc::new(machine.spans(&state));
         let need = match need {
-            Need::Refuse(_) | Need::Bound(_) | Need::Fail(_) => need,
+            Need::Refuse(_) | Need::Bound(_) | Need::Fail(_) | Need::Leak(_) => need,
             _ if builder.automaton.points > machine.max_points => Need::Bound(format!(
                 "{LONG} {MAX_POINTS} control points: a loop that does not come back to where it was, or many numbers that it tells apart"
             )),
@@ -673,6 +691,17 @@ fn expand(
                 to: stuck,
                 instruction: Instruction::Fail(message),
                 spans: spans.clone(),
+            });
+            Ok(())
+        }
+        Need::Leak(object) => {
+            let stuck = builder.fresh();
+            let made = machine.know.made_at.get(&object).cloned();
+            builder.automaton.edges.push(Edge {
+                from: point,
+                to: stuck,
+                instruction: Instruction::Fail(super::leaks::LEAK.to_owned()),
+                spans: made.unwrap_or_else(|| spans.clone()),
             });
             Ok(())
         }

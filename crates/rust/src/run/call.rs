@@ -647,11 +647,16 @@ impl Machine<'_> {
     ) -> Run<()> {
         // References to closures, boxes of them and pointers to functions lead there.
         let mut by_reference = None;
+        // A box that is called by value ends with the call, which is not followed: it is no leak.
+        let boxed = matches!(&closure, Val::Agg(agg) if !matches!(agg.ty, Ty::Closure(..)));
         let mut callee = closure;
         for _ in 0..8 {
             match &callee {
                 Val::Ptr(pointer) => {
                     let loc = pointer.loc.clone();
+                    if boxed {
+                        self.know.of_models.insert(loc.object);
+                    }
                     let value = if self.know.is_shared(loc.object) {
                         match self.know.shape(&loc) {
                             Some(super::knowledge::Shape::Parts(ty @ Ty::Closure(..), count)) => {

@@ -200,7 +200,7 @@ impl Machine<'_> {
                 let cell = self.thread_cell(thread as u32, 2);
                 Val::pointer(cell)
             }
-            "allocate" => {
+            "allocate" | "allocate_own" => {
                 // The type's first generic argument says what it is for; nothing is written yet.
                 let ty = path
                     .segments
@@ -214,6 +214,13 @@ impl Machine<'_> {
                     Some(object) => object,
                     None => self.allocate(state, Val::Uninit)?,
                 };
+                // What has no size is at no place of its own.
+                let empty = ty
+                    .as_ref()
+                    .is_some_and(|ty| self.size_and_align(ty, 0).0 == 0);
+                if name == "allocate_own" || empty {
+                    self.know.of_models.insert(object);
+                }
                 if let Some(ty) = ty {
                     self.types.insert(object, ty.clone());
                     let name = short(&ty);
@@ -247,6 +254,9 @@ impl Machine<'_> {
                     .last()
                     .and_then(|(_, args)| args.first().cloned());
                 if let Some(ty) = ty {
+                    if count == 0 || self.size_and_align(&ty, 0).0 == 0 {
+                        self.know.of_models.insert(object);
+                    }
                     let name = short(&ty);
                     self.know.names.entry(object).or_insert(name);
                 }
@@ -875,6 +885,7 @@ impl Machine<'_> {
                     self.touched.insert(object);
                     self.fresh.insert(object);
                 }
+                self.made(state, object)?;
                 let loc = Loc {
                     object,
                     path: Vec::new(),
@@ -890,6 +901,7 @@ impl Machine<'_> {
             if !state.heap.contains_key(&object)
                 && (!state.points_to(object) || self.takes_the_same_again(state)?)
             {
+                self.made(state, object)?;
                 Rc::make_mut(&mut state.heap).insert(object, value);
                 return Ok(object);
             }
@@ -958,12 +970,14 @@ impl Machine<'_> {
             };
             self.ask(state, need)?;
         }
+        self.made(state, object)?;
         Ok(Some(object))
     }
 
     /// Memory that the thread alone sees.
     pub fn allocate_private(&mut self, state: &mut State, value: Val) -> Run<ObjectId> {
         let object = self.allocate(state, value.clone())?;
+        self.know.of_models.insert(object);
         if self.know.is_shared(object) {
             let loc = Loc {
                 object,
@@ -1018,6 +1032,7 @@ impl Machine<'_> {
             };
             self.ask(state, need)?;
         }
+        self.unmade(state, object)?;
         // The allocator may take it again, and the thread that gets it then comes after everything that was done with it.
         let again = self.types.get(&object).cloned();
         if !self.initial
@@ -1144,6 +1159,27 @@ impl Machine<'_> {
                         fields: vec![order],
                     })),
                 }))
+            }
+            // Operators whose operands are references to numbers: those of numbers themselves are no calls.
+            (trait_name, _) if operator(trait_name).is_some() => {
+                let (Some((op, assigns)), [left, right]) = (operator(trait_name), arguments) else {
+                    return Ok(None);
+                };
+                let right = self.plain_value(state, Some(right))?;
+                let left_value = self.plain_value(state, Some(left))?;
+                let is_number = |value: &Val| matches!(value, Val::Int(..) | Val::Sym(..));
+                let divides = matches!(op, "Div" | "Rem");
+                let can_divide = matches!(right, Val::Int(number, _) if number != 0);
+                if !is_number(&left_value) || !is_number(&right) || divides && !can_divide {
+                    return Ok(None);
+                }
+                let value = self.binary(state, op, &left_value, &right)?;
+                if !assigns {
+                    return Ok(Some(value));
+                }
+                let loc = self.target(state, Some(left))?;
+                self.write(state, &loc, value)?;
+                Ok(Some(Val::unit()))
             }
             ("From", "from") => match (arguments.first(), result, &path.qualified) {
                 (Some(value @ (Val::Int(..) | Val::Sym(..))), Ty::Int(int), _) => {
@@ -1332,4 +1368,17 @@ fn short(ty: &Ty) -> String {
         Ty::Adt(path, _) => path.rsplit("::").next().unwrap_or(path).to_owned(),
         ty => ty.to_string(),
     }
+}
+
+/// The operation of an operator's trait, and whether it is one that assigns. Shifts are left out: what is shifted and by how much are of different widths.
+fn operator(trait_name: &str) -> Option<(&'static str, bool)> {
+    let (name, assigns) = match trait_name.strip_suffix("Assign") {
+        Some(name) => (name, true),
+        None => (trait_name, false),
+    };
+    let all = [
+        "Add", "Sub", "Mul", "Div", "Rem", "BitAnd", "BitOr", "BitXor",
+    ];
+    let op = all.into_iter().find(|op| *op == name)?;
+    Some((op, assigns))
 }

@@ -2,7 +2,7 @@
 //! a location may hold. Threads are executed again until nothing new is learned.
 
 use super::value::{Loc, ObjectId, Path, Pointer, Step, Val};
-use crate::mir::{IntTy, Ty};
+use crate::mir::{IntTy, SourceSpan, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -22,6 +22,8 @@ pub enum ObjectKey {
     Thread(u32, u32),
     /// Whether this object was given back and not taken again.
     Free(u32),
+    /// Whether this object is allocated and not yet freed, where leaks are looked for.
+    Alive(u32),
     /// The threads that sleep at a place.
     Beside(Loc),
 }
@@ -78,6 +80,10 @@ pub struct Knowledge {
     /// The values of constants that something points to.
     pub constants: Vec<Val>,
     constant_numbers: FxHashMap<Val, u32>,
+    /// Where memory was allocated that leaks are looked for in, innermost first.
+    pub made_at: FxHashMap<ObjectId, Rc<Vec<SourceSpan>>>,
+    /// Memory of the models themselves: it counts as known to the end.
+    pub of_models: FxHashSet<ObjectId>,
     /// Objects that some thread frees.
     pub freed: FxHashSet<ObjectId>,
     /// Cells that some thread writes after the beginning. The others hold for ever what they hold then.
@@ -107,6 +113,7 @@ impl Knowledge {
             ObjectKey::Static(_)
                 | ObjectKey::Thread(..)
                 | ObjectKey::Free(_)
+                | ObjectKey::Alive(_)
                 | ObjectKey::Beside(_)
         ) {
             self.shared.insert(number);
@@ -133,8 +140,19 @@ impl Knowledge {
             | ObjectKey::Heap(owner, ..)
             | ObjectKey::Thread(owner, _) => *owner == thread,
             ObjectKey::Static(path) => path.contains('@'),
-            ObjectKey::Constant(_) | ObjectKey::Free(_) | ObjectKey::Beside(_) => false,
+            ObjectKey::Constant(_)
+            | ObjectKey::Free(_)
+            | ObjectKey::Alive(_)
+            | ObjectKey::Beside(_) => false,
         })
+    }
+
+    /// All objects so far.
+    pub fn objects(&self) -> impl Iterator<Item = (ObjectId, &ObjectKey)> {
+        self.objects
+            .iter()
+            .enumerate()
+            .map(|(number, key)| (number as ObjectId, key))
     }
 
     /// Learns that a thread writes a cell.

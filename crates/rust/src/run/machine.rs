@@ -68,6 +68,10 @@ pub struct Machine<'a> {
     pub tells_apart: bool,
     /// No thread has more control points than this.
     pub max_points: usize,
+    /// Whether memory that is never freed is looked for.
+    pub leaks: bool,
+    /// Whether the first thread has done everything that it does, and looks for such memory.
+    pub ending: bool,
     /// Whether a test library's model is executed, in which every thread has to end.
     pub whole: bool,
     /// What is not supported of what was met in this round.
@@ -107,6 +111,8 @@ impl<'a> Machine<'a> {
             tells_apart: false,
             max_points: usize::MAX,
             whole: false,
+            leaks: false,
+            ending: false,
             ignored: FxHashSet::default(),
         }
     }
@@ -171,6 +177,7 @@ impl<'a> Machine<'a> {
     pub fn step(&mut self, state: &mut State) -> Run<()> {
         self.pending_drop = None;
         self.position = 0;
+        self.ending = false;
         let (body, block, statement) = match state.frames.last().map(|f| &**f) {
             None => return Err(Need::Finished),
             Some(Frame::Drop(items)) => {
@@ -460,6 +467,7 @@ impl<'a> Machine<'a> {
             self.write(state, &target, value)?;
         }
         if state.frames.len() == 1 {
+            self.look_for_leaks(state)?;
             return Err(Need::Finished);
         }
         state.frames.pop();

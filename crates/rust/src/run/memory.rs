@@ -63,7 +63,7 @@ impl Machine<'_> {
     }
 
     /// Whether the first thread can still set initial values of this object.
-    fn sets_initial(&mut self, object: u32) -> bool {
+    pub fn sets_initial(&mut self, object: u32) -> bool {
         self.initial && (!self.spawned || self.fresh.contains(&object))
     }
 

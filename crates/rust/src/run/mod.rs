@@ -6,6 +6,7 @@ mod call;
 pub(crate) mod intrinsics;
 pub mod knowledge;
 mod layout;
+pub mod leaks;
 mod live;
 pub mod machine;
 pub mod memory;

@@ -65,6 +65,8 @@ pub enum Need {
     Skip,
     /// The program fails here, for this reason.
     Fail(String),
+    /// This allocation is never freed.
+    Leak(super::value::ObjectId),
     /// A limit of the translation is met: its name.
     Bound(String),
     /// The thread's end.

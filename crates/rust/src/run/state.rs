@@ -86,6 +86,8 @@ pub struct State {
     /// What the present statement has found out about registers. Values keep the registers until the statement is done: it is executed again
     /// after each instruction, and must ask the same questions then.
     pub found: Vec<(RegisterId, i64)>,
+    /// Memory of the thread's own that it has lost without freeing it, where leaks are looked for.
+    pub lost: Option<u32>,
 }
 
 impl State {
@@ -178,7 +180,8 @@ impl State {
 
     /// Leaves out memory of the thread's own that nothing points to any more, so that states that differ only there are one. A pointer to such memory is
     /// nowhere but in the state: where it gets into shared memory, or to another thread, the memory is shared.
-    pub fn collect(&mut self) {
+    /// `lost` says which of it matters where it was not freed.
+    pub fn collect(&mut self, lost: impl Fn(u32) -> bool) {
         if self.heap.is_empty() {
             return;
         }
@@ -224,6 +227,8 @@ impl State {
             by(&self.heap[&object], &mut reach);
         }
         if reached.len() < self.heap.len() {
+            let mut gone = self.heap.keys().filter(|o| !reached.contains(o));
+            self.lost = self.lost.or(gone.find(|o| lost(**o)).copied());
             Rc::make_mut(&mut self.heap).retain(|object, _| reached.contains(object));
         }
     }
