@@ -21,7 +21,7 @@ export interface Answer {
   lines: number[];
   svg?: string;
   player?: string;
-  fenced?: string;
+  changed?: string;
 }
 
 /** Beyond its own limit the module has this much time to say what it found. */

@@ -17,7 +17,7 @@ import "./style.css";
 
 const find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const [example, language, model, criterion, seconds] = ["example", "language", "model", "criterion", "seconds"].map((id) => find<HTMLSelectElement>(id));
-const [verdict, say, picture, fences] = ["verdict", "say", "picture", "fences"].map((id) => find(id));
+const [verdict, say, picture, changes] = ["verdict", "say", "picture", "changes"].map((id) => find(id));
 const player = find<HTMLIFrameElement>("player");
 const stopButton = find<HTMLButtonElement>("stop");
 
@@ -136,7 +136,7 @@ function options(select: HTMLSelectElement, values: [value: string, name: string
 
 function offer() {
   const known = setup.models.find((m) => m.name === model.value)?.criteria ?? [...new Set(setup.models.flatMap((m) => m.criteria))];
-  options(criterion, [["", "as the program asks"], ...known.map((name) => [name, name] as [string, string])]);
+  options(criterion, [["", "by the program"], ...known.map((name) => [name, name] as [string, string])]);
 }
 
 async function answered(what: string, working: string): Promise<Answer | undefined> {
@@ -162,20 +162,22 @@ async function answered(what: string, working: string): Promise<Answer | undefin
 }
 
 async function check() {
-  fences.hidden = true;
+  changes.hidden = true;
   const answer = await answered("check", "looking …");
   if (answer) show(answer);
 }
 
-async function fence() {
+/** Looks for what makes it hold, and shows it as a difference to apply. */
+async function repair(what: "fence" | "orders", working: string) {
+  changes.hidden = true;
   const old = text();
-  const answer = await answered("fence", "looking for fences …");
+  const answer = await answered(what, working);
   if (!answer) return;
   show(answer);
-  const { fenced } = answer;
-  if (fenced === undefined || fenced === old) return;
-  fences.hidden = false;
-  const lines = diff(old, fenced).map(({ kind, text }) => {
+  const { changed } = answer;
+  if (changed === undefined || changed === old) return;
+  changes.hidden = false;
+  const lines = diff(old, changed).map(({ kind, text }) => {
     const line = document.createElement("span");
     line.className = kind;
     line.textContent = { same: "  ", add: "+ ", del: "- ", gap: "  " }[kind] + text + "\n";
@@ -187,13 +189,13 @@ async function fence() {
   const apply = document.createElement("button");
   apply.type = "button";
   apply.id = "apply";
-  apply.textContent = "Put them into the program";
+  apply.textContent = what === "fence" ? "Put these fences into the program" : "Put these orders into the program";
   apply.addEventListener("click", () => {
-    fences.hidden = true;
-    replace(fenced);
+    changes.hidden = true;
+    replace(changed);
     editor.focus();
   });
-  fences.replaceChildren(shown, apply);
+  changes.replaceChildren(shown, apply);
 }
 
 async function format() {
@@ -300,7 +302,7 @@ async function main() {
     return;
   }
   find("version").textContent = "Palisade " + setup.version;
-  options(model, [["", "as the program asks"], ...setup.models.map((m) => [m.name, m.name] as [string, string])]);
+  options(model, [["", "by the program"], ...setup.models.map((m) => [m.name, m.name] as [string, string])]);
   offer();
   const state = (await carried(location.hash)) ?? kept();
   const first = EXAMPLES[0];
@@ -323,7 +325,8 @@ language.addEventListener("change", () => {
 model.addEventListener("change", () => (offer(), keep(), check()));
 criterion.addEventListener("change", () => (keep(), check()));
 find("check").addEventListener("click", check);
-find("fence").addEventListener("click", fence);
+find("fence").addEventListener("click", () => repair("fence", "looking for fences …"));
+find("orders").addEventListener("click", () => repair("orders", "looking for orders …"));
 find("format").addEventListener("click", format);
 find("share").addEventListener("click", share);
 stopButton.addEventListener("click", () => stop("user"));

@@ -640,6 +640,10 @@ pub struct ReadingArgs {
     /// How many calls each thread of the client makes at most; any number if not given.
     #[arg(long, value_name = "N", requires = "client")]
     pub calls: Option<usize>,
+
+    /// Of a Rust file, memory that is allocated and never freed is an error, too.
+    #[arg(long)]
+    pub leaks: bool,
 }
 
 fn parse_client_threads(text: &str) -> Result<ClientThreads, String> {
@@ -673,6 +677,7 @@ impl ReadingArgs {
                 threads: self.threads,
                 calls: self.calls,
             }),
+            leaks: self.leaks,
             ..palisade::Reading::default()
         }
     }

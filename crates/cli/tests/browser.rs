@@ -380,9 +380,10 @@ fn the_playground_answers_as_you_type() {
     };
     browser.call("Page.navigate", json!({ "url": url }));
     let verdict = "document.getElementById('verdict')?.textContent";
+    // The first example says by `never` what must not happen: nothing else is asked of it then.
     wait_for(
         &mut browser,
-        &format!("{verdict} === 'violated: not robust against TSO'"),
+        &format!("{verdict} === 'violated: not safe under TSO'"),
     );
     wait_for(
         &mut browser,
@@ -398,16 +399,22 @@ fn the_playground_answers_as_you_type() {
     let words = browser.text("document.getElementById('words').textContent");
     assert!(words.contains("<img src=x"), "{words}");
     // A program whose lines are shown with the run, and a test that is called like markup.
-    for text in [
-        "shared x, y;\nthread p { x = 1; let r = y; } // <img src=x onerror='window.pwned = 1'>\nthread q { y = 1; let s = x; }\n",
-        "X86 <script>window.pwned=1</script>\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n",
+    for (text, property) in [
+        (
+            "shared x, y;\nthread p { x = 1; let r = y; } // <img src=x onerror='window.pwned = 1'>\nthread q { y = 1; let s = x; }\n",
+            "robust against",
+        ),
+        (
+            "X86 <script>window.pwned=1</script>\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n",
+            "safe under",
+        ),
     ] {
         browser.click("document.getElementById('text')");
         browser.evaluate("document.getElementById('text').select()");
         browser.call("Input.insertText", json!({ "text": text }));
         wait_for(
             &mut browser,
-            &format!("{verdict} === 'violated: not robust against TSO'"),
+            &format!("{verdict} === 'violated: not {property} TSO'"),
         );
         assert_eq!(
             browser.evaluate("document.querySelector('img[src=x]')"),
@@ -421,7 +428,7 @@ fn the_playground_answers_as_you_type() {
     browser.click("document.getElementById('apply')");
     wait_for(
         &mut browser,
-        &format!("{verdict}.startsWith('holds: robust')"),
+        &format!("{verdict}.startsWith('holds: safe')"),
     );
     assert_eq!(browser.evaluate("window.pwned === undefined"), true);
     for event in &browser.events {

@@ -109,7 +109,7 @@ fn the_page_and_its_answers() {
 
     let answer = playground.ask("/fence", STORE_BUFFERING, "robust");
     assert_eq!(answer["verdict"], "holds");
-    let fenced = answer["fenced"].as_str().unwrap();
+    let fenced = answer["changed"].as_str().unwrap();
     assert_eq!(fenced.matches("fence;").count(), 2);
     let answer = playground.ask("/check", fenced, "robust");
     assert_eq!(answer["verdict"], "holds");

@@ -4,6 +4,7 @@ use crate::document::Document;
 use crate::verdict::Verdict;
 use crate::words;
 use lsp_types::{CodeAction, CodeActionKind, Position, TextEdit, WorkspaceEdit};
+use palisade_lang::Language;
 use serde_json::json;
 use std::collections::HashMap;
 
@@ -13,27 +14,51 @@ const OF_STORES: &[&str] = &["relaxed", "release", "seqcst"];
 const OF_FENCES: &[&str] = &["acquire", "release", "acqrel", "seqcst"];
 const OF_UPDATES: &[&str] = &["relaxed", "acquire", "release", "acqrel", "seqcst"];
 
-/// What can be done at a place of a text. Fences are looked for only once they are wanted: such an action has no edit yet.
+/// What can be done at a place of a text. Fences and the cheapest orders are looked for only once they are wanted: such an action has no edit yet.
 pub fn actions(document: &Document, at: Position, verdict: Option<&Verdict>) -> Vec<CodeAction> {
     let mut actions = Vec::new();
     let is_current = verdict.is_some_and(|v| v.text == document.text);
     if let Some(verdict) = verdict
         && is_current
-        && verdict.name() == "violated"
     {
-        let what = match verdict.shown["criterion"].as_str() {
-            Some("safe") => "make it safe",
-            Some("robust") => "make it robust",
-            _ => "make it hold",
+        let goal = match verdict.shown["criterion"].as_str() {
+            Some("safe") => "it safe",
+            Some("robust") => "it robust",
+            _ => "what is asked",
         };
         let model = verdict.shown["model"].as_str().unwrap_or("");
-        if model != "sc" {
-            actions.push(CodeAction {
-                title: format!("Insert the cheapest fences that {what} ({model})"),
-                kind: Some(CodeActionKind::QUICKFIX),
-                data: Some(json!({ "fences": document.uri.as_str() })),
-                ..CodeAction::default()
-            });
+        let later = |title: String, kind, data| CodeAction {
+            title,
+            kind: Some(kind),
+            data: Some(data),
+            ..CodeAction::default()
+        };
+        let uri = document.uri.as_str();
+        let is_violated = verdict.name() == "violated";
+        if is_violated && model != "sc" {
+            let goal = goal.replace("what is asked", "it hold");
+            actions.push(later(
+                format!("Insert the cheapest fences that make {goal} ({model})"),
+                CodeActionKind::QUICKFIX,
+                json!({ "fences": uri }),
+            ));
+        }
+        // Where a program holds, its orders may be stronger than needed.
+        let has_orders = matches!(model, "c20" | "rc11")
+            && !matches!(document.language(), Language::Litmus | Language::Trencher);
+        if has_orders && (is_violated || verdict.name() == "holds") {
+            let (goal, kind) = match is_violated {
+                true => (
+                    format!("make {}", goal.replace("what is asked", "it hold")),
+                    CodeActionKind::QUICKFIX,
+                ),
+                false => (format!("keep {goal}"), CodeActionKind::REFACTOR_REWRITE),
+            };
+            actions.push(later(
+                format!("Change to the cheapest memory orders that {goal} ({model})"),
+                kind,
+                json!({ "orders": uri }),
+            ));
         }
     }
     actions.extend(orders(document, at));

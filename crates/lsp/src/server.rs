@@ -17,6 +17,7 @@ use lsp_types::request::{
     HoverRequest, PrepareRenameRequest, References, Rename, Request as _,
 };
 use lsp_types::*;
+use palisade::Seeks;
 use palisade_lang::pal::{self, SymbolKind, Symbols};
 use palisade_lang::{Language, Program};
 use serde::de::DeserializeOwned;
@@ -27,9 +28,13 @@ use std::path::Path;
 /// The commands that an editor can call, besides those that it has itself.
 const CHECK: &str = "palisade.check";
 const FENCES: &str = "palisade.fences";
+const ORDERS: &str = "palisade.orders";
 const RUN: &str = "palisade.run";
 /// What editors with a panel have: the server names it in lenses, the client shows the run.
 const SHOW: &str = "palisade.showRun";
+
+const RUST_IS_NOT_ALLOWED: &str =
+    "Rust files are looked at only where the setting `rust` allows it: that runs the Rust compiler";
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
@@ -99,7 +104,7 @@ fn capabilities() -> ServerCapabilities {
             resolve_provider: Some(false),
         }),
         execute_command_provider: Some(ExecuteCommandOptions {
-            commands: [CHECK, FENCES, RUN].map(str::to_owned).into(),
+            commands: [CHECK, FENCES, ORDERS, RUN].map(str::to_owned).into(),
             ..ExecuteCommandOptions::default()
         }),
         ..ServerCapabilities::default()
@@ -109,10 +114,10 @@ fn capabilities() -> ServerCapabilities {
 /// What the background has found.
 enum Done {
     Verdict(Uri, Verdict),
-    /// The text with fences, for an action that is resolved.
-    Action(RequestId, Box<CodeAction>, Verdict),
+    /// The text with fences or other orders, for an action that is resolved.
+    Action(RequestId, Box<CodeAction>, Seeks, Verdict),
     /// The same for a command: the change is sent to the editor.
-    Command(RequestId, Uri, Verdict),
+    Command(RequestId, Uri, Seeks, Verdict),
 }
 
 struct Server<'c> {
@@ -283,7 +288,7 @@ impl Server<'_> {
             return;
         }
         let (done, about) = (self.done.clone(), uri.clone());
-        let task = verdict::ask(document, &self.settings, false, move |found| {
+        let task = verdict::ask(document, &self.settings, Seeks::Verdict, move |found| {
             // The server has ended where this goes nowhere.
             let _ = done.send(Done::Verdict(about, found));
         });
@@ -313,19 +318,19 @@ impl Server<'_> {
                 }
                 Ok(())
             }
-            Done::Action(id, mut action, verdict) => {
-                action.edit = self.fenced(&verdict);
+            Done::Action(id, mut action, seeks, verdict) => {
+                action.edit = self.changed(&verdict);
                 match action.edit.is_some() {
                     true => self.send(Response::new_ok(id, *action)),
-                    false => self.send(no_fences(id, &verdict)),
+                    false => self.send(no_change(id, seeks, &verdict)),
                 }
             }
-            Done::Command(id, uri, verdict) => {
-                let Some(edit) = self.fenced_at(&uri, &verdict) else {
-                    return self.send(no_fences(id, &verdict));
+            Done::Command(id, uri, seeks, verdict) => {
+                let Some(edit) = self.changed_at(&uri, &verdict) else {
+                    return self.send(no_change(id, seeks, &verdict));
                 };
                 let params = ApplyWorkspaceEditParams {
-                    label: Some("fences".to_owned()),
+                    label: Some(sought(seeks).to_owned()),
                     edit,
                 };
                 self.request_of_ours(ApplyWorkspaceEdit::METHOD, serde_json::to_value(params)?)?;
@@ -340,20 +345,20 @@ impl Server<'_> {
         self.send(Request::new(id, method.to_owned(), params))
     }
 
-    /// The change that puts the fences in, where the text is still the one that they are for.
-    fn fenced(&self, verdict: &Verdict) -> Option<WorkspaceEdit> {
+    /// The change that puts fences or other orders in, where the text is still the one that they are for.
+    fn changed(&self, verdict: &Verdict) -> Option<WorkspaceEdit> {
         let mut documents = self.documents.values();
         let document = documents.find(|document| document.text == verdict.text)?;
-        self.fenced_at(&document.uri.clone(), verdict)
+        self.changed_at(&document.uri.clone(), verdict)
     }
 
-    fn fenced_at(&self, uri: &Uri, verdict: &Verdict) -> Option<WorkspaceEdit> {
+    fn changed_at(&self, uri: &Uri, verdict: &Verdict) -> Option<WorkspaceEdit> {
         let document = self.document(uri)?;
-        let fenced = verdict.shown["fenced"].as_str()?;
+        let changed = verdict.shown["changed"].as_str()?;
         if document.text != verdict.text {
             return None;
         }
-        let change = actions::replacement(document, fenced)?;
+        let change = actions::replacement(document, changed)?;
         Some(actions::edit(document, change))
     }
 
@@ -638,18 +643,22 @@ impl Server<'_> {
     }
 
     fn resolve(&mut self, id: RequestId, action: CodeAction) -> Reply {
-        let uri = action
-            .data
-            .as_ref()
-            .and_then(|data| data["fences"].as_str());
-        let document = uri.and_then(|uri| self.documents.get(uri));
-        let Some(document) = document else {
+        let wanted = action.data.as_ref().and_then(|data| {
+            let kinds = [("fences", Seeks::Fences), ("orders", Seeks::Orders)];
+            let mut kinds = kinds.into_iter();
+            kinds.find_map(|(kind, seeks)| Some((seeks, data[kind].as_str()?)))
+        });
+        let found = wanted.and_then(|(seeks, uri)| Some((seeks, self.documents.get(uri)?)));
+        let Some((seeks, document)) = found else {
             return Reply::Now(json!(action));
         };
+        if !verdict::allowed(document, &self.settings) {
+            return Reply::Wrong(RUST_IS_NOT_ALLOWED.to_owned());
+        }
         let done = self.done.clone();
         let action = Box::new(action);
-        let task = verdict::ask(document, &self.settings, true, move |found| {
-            let _ = done.send(Done::Action(id, action, found));
+        let task = verdict::ask(document, &self.settings, seeks, move |found| {
+            let _ = done.send(Done::Action(id, action, seeks, found));
         });
         self.tasks.push(task);
         Reply::Later
@@ -663,18 +672,22 @@ impl Server<'_> {
         };
         let uri = document.uri.clone();
         match command.command.as_str() {
-            _ if !verdict::allowed(document, &self.settings) => Reply::Wrong(
-                "Rust files are looked at only where the setting `rust` allows it: that runs the Rust compiler".to_owned(),
-            ),
+            _ if !verdict::allowed(document, &self.settings) => {
+                Reply::Wrong(RUST_IS_NOT_ALLOWED.to_owned())
+            }
             CHECK => {
                 self.ask(&uri);
                 Reply::Now(Value::Null)
             }
             RUN => Reply::Now(verdict::run(self.verdicts.get(uri.as_str()))),
-            FENCES => {
+            FENCES | ORDERS => {
+                let seeks = match command.command.as_str() {
+                    FENCES => Seeks::Fences,
+                    _ => Seeks::Orders,
+                };
                 let (done, about) = (self.done.clone(), uri);
-                let task = verdict::ask(document, &self.settings, true, move |found| {
-                    let _ = done.send(Done::Command(id, about, found));
+                let task = verdict::ask(document, &self.settings, seeks, move |found| {
+                    let _ = done.send(Done::Command(id, about, seeks, found));
                 });
                 self.tasks.push(task);
                 Reply::Later
@@ -684,10 +697,23 @@ impl Server<'_> {
     }
 }
 
-fn no_fences(id: RequestId, verdict: &Verdict) -> Response {
-    let why = match (verdict.name(), verdict.shown["reason"].as_str()) {
-        (_, Some(reason)) => format!("no fences were found: {reason}"),
-        ("violated", None) => "no set of fences is enough".to_owned(),
+/// What a change consists of.
+fn sought(seeks: Seeks) -> &'static str {
+    match seeks {
+        Seeks::Orders => "orders",
+        Seeks::Fences | Seeks::Verdict => "fences",
+    }
+}
+
+fn no_change(id: RequestId, seeks: Seeks, verdict: &Verdict) -> Response {
+    let what = sought(seeks);
+    let why = match (verdict.name(), verdict.shown["reason"].as_str(), seeks) {
+        (_, Some(reason), _) => format!("no {what} were found: {reason}"),
+        ("violated", None, Seeks::Orders) => "no choice of orders is enough".to_owned(),
+        ("violated", None, _) => "no set of fences is enough".to_owned(),
+        (_, None, Seeks::Orders) => {
+            "the orders are the cheapest already, or the text has changed".to_owned()
+        }
         _ => "no fences are needed, or the text has changed".to_owned(),
     };
     Response::new_err(id, ErrorCode::RequestFailed as i32, why)

@@ -6,7 +6,7 @@ use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range,
     Uri,
 };
-use palisade::{Reading, SearchOptions, Shows, limits};
+use palisade::{Reading, SearchOptions, Seeks, Shows, limits};
 use palisade_lang::Language;
 use palisade_report::FileReport;
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ pub fn allowed(document: &Document, settings: &Settings) -> bool {
 pub fn ask(
     document: &Document,
     settings: &Settings,
-    fences: bool,
+    seeks: Seeks,
     done: impl FnOnce(Verdict) + Send + 'static,
 ) -> Task {
     let cancel = Arc::new(AtomicBool::new(false));
@@ -116,18 +116,18 @@ pub fn ask(
         cancel: Arc::clone(&cancel),
     };
     let (document, settings) = (document.clone(), settings.clone());
-    let work = move || done(answer(&document, &settings, fences, &cancel));
+    let work = move || done(answer(&document, &settings, seeks, &cancel));
     // Without another thread there is no answer, and the editor goes on.
     drop(std::thread::Builder::new().spawn(work));
     task
 }
 
-fn answer(document: &Document, settings: &Settings, fences: bool, cancel: &AtomicBool) -> Verdict {
+fn answer(document: &Document, settings: &Settings, seeks: Seeks, cancel: &AtomicBool) -> Verdict {
     let (model, criterion) = settings.question();
     let shows = Shows {
         model,
         criterion,
-        fences,
+        seeks,
         drawn: true,
     };
     let options = SearchOptions {

@@ -334,6 +334,70 @@ fn a_verdict_its_lens_its_run_and_its_fences() {
 }
 
 #[test]
+fn the_cheapest_orders_are_a_change() {
+    const TOO_STRONG: &str = "shared f;\nnonatomic shared d;\nthread p { d = 1; f.store(1, seqcst); }\n\
+                              thread q { if f.load(seqcst) == 1 { let r = d; } }\n";
+    let too_weak = TOO_STRONG.replace("seqcst", "relaxed");
+    let mut editor = Editor::new(json!({ "timeout": 60 }));
+    let range =
+        json!({ "start": { "line": 2, "character": 0 }, "end": { "line": 2, "character": 0 } });
+    let action_about_orders = |editor: &mut Editor| {
+        let params = json!({ "textDocument": { "uri": URI }, "range": range, "context": { "diagnostics": [] } });
+        let actions = editor.ask("textDocument/codeAction", params);
+        let actions = actions.as_array().unwrap();
+        let title = |action: &&Value| {
+            action["title"]
+                .as_str()
+                .unwrap()
+                .contains("cheapest memory orders")
+        };
+        actions.iter().find(title).cloned()
+    };
+    let refreshed = |editor: &mut Editor| {
+        editor.wait(|m| {
+            matches!(m, Message::Request(r) if r.method == "workspace/codeLens/refresh")
+                .then_some(())
+        });
+    };
+    // What holds may have stronger orders than it needs …
+    editor.open(URI, TOO_STRONG);
+    refreshed(&mut editor);
+    let action = action_about_orders(&mut editor).unwrap();
+    assert_eq!(action["kind"], "refactor.rewrite");
+    assert!(action["title"].as_str().unwrap().contains("keep it safe"));
+    let action = editor.ask("codeAction/resolve", action);
+    let cheapest = edited(TOO_STRONG, &action["edit"]["changes"][URI]);
+    assert!(
+        cheapest.contains("f.store(1, release)") && cheapest.contains("f.load(acquire)"),
+        "{cheapest}"
+    );
+    // … and what does not hold too weak ones; the command does the same as the action.
+    editor.change(URI, 2, &too_weak);
+    editor.save(URI);
+    refreshed(&mut editor);
+    let action = action_about_orders(&mut editor).unwrap();
+    assert_eq!(action["kind"], "quickfix");
+    let command = json!({ "command": "palisade.orders", "arguments": [URI] });
+    editor.ask("workspace/executeCommand", command.clone());
+    let edit = editor.wait(|m| match m {
+        Message::Request(r) if r.method == "workspace/applyEdit" => Some(r.params["edit"].clone()),
+        _ => None,
+    });
+    assert_eq!(edited(&too_weak, &edit["changes"][URI]), cheapest);
+    // Nothing is cheaper than those.
+    editor.change(URI, 3, &cheapest);
+    editor.save(URI);
+    refreshed(&mut editor);
+    editor.refused("workspace/executeCommand", command);
+    // Under TSO there is nothing to choose.
+    editor.change(URI, 4, FLAGS);
+    editor.save(URI);
+    refreshed(&mut editor);
+    assert!(action_about_orders(&mut editor).is_none());
+    editor.end();
+}
+
+#[test]
 fn names_are_explained_found_and_changed() {
     let mut editor = Editor::new(json!({ "checkOnSave": false }));
     editor.open(URI, FLAGS);

@@ -2,7 +2,7 @@
 
 use crate::beside;
 use crate::limits::{Limits, within};
-use crate::orders::{ordered, unit_costs};
+use crate::orders::{order_refusal, ordered, unit_costs};
 use crate::question::{Asked, Wanted};
 use crate::read::{Input, Reading, read};
 use palisade_check::note::Note;
@@ -56,6 +56,9 @@ pub fn answer(
             Findings::Fences(Box::new(found.map_err(Failure::Refused)?))
         }
         Question::Orders(criterion) => {
+            if let Some(refusal) = order_refusal(program.language, asked.model) {
+                return Err(Failure::Message(refusal));
+            }
             let options = options((asked.model, criterion));
             let (costs, cost) = unit_costs();
             let freedom = Freedom::ORDERS;

@@ -47,7 +47,7 @@ mod shown;
 mod simple;
 
 pub use ask::{answer, explained, fenced, guarded, report, report_on, text_with};
-pub use orders::{order_hint, ordered, unit_costs};
+pub use orders::{order_hint, order_refusal, ordered, unit_costs};
 pub use palisade_check::{Control, Options as SearchOptions};
 pub use palisade_lang::Language;
 pub use palisade_memory::{
@@ -56,5 +56,5 @@ pub use palisade_memory::{
 pub use program::{Invalid, NotAProgram, Problem, Program, Refused};
 pub use question::{Asked, Wanted, criteria, models, states_something};
 pub use read::{ClientOf, ClientThreads, Input, Reading, file_text, included_text, read, text_of};
-pub use shown::{Shows, problem, run_page, shown, shown_report, told};
+pub use shown::{Seeks, Shows, problem, run_page, shown, shown_report, told};
 pub use simple::{Answer, Fence, FenceAnswer, FenceVerdict, Options, Stats, Verdict, check, fence};

@@ -2,7 +2,7 @@
 
 use palisade_check::{Answer, Control, Options, Verdict};
 use palisade_fence::{Choices, Freedom, OrderCosts, OrdersResult, Prices, orders};
-use palisade_lang::{Program, reordered_files};
+use palisade_lang::{Language, Program, reordered_files};
 use palisade_memory::Model;
 use palisade_report::{OrderFindings, Refusal};
 
@@ -30,6 +30,24 @@ pub fn ordered(
         text,
         written: false,
     })
+}
+
+/// Why there are no orders to choose: the model does not look at them, or the language has none.
+pub fn order_refusal(language: Language, model: Model) -> Option<String> {
+    if !matches!(model, Model::C20 | Model::Rc11) {
+        return Some(format!(
+            "orders have no meaning of their own under `{}`; the models `c20` and `rc11` look at them",
+            model.name()
+        ));
+    }
+    let refusal = match language {
+        Language::Trencher => "automata have no orders; `palisade fence` puts fences into them",
+        Language::Litmus => {
+            "the orders of litmus tests are what they test; `palisade export --to pal` makes a program of one whose orders can be chosen"
+        }
+        _ => return None,
+    };
+    Some(refusal.to_owned())
 }
 
 /// The costs that are used where none are named, and what they are called.

@@ -5,13 +5,13 @@ use crate::limits::Limits;
 use crate::question::{Asked, Wanted};
 use crate::read::{Reading, read};
 use palisade_check::{Control, Options};
-use palisade_fence::FenceResult;
-use palisade_lang::{Diagnostic, Program, Severity, Source};
+use palisade_fence::{FenceResult, OrdersResult};
+use palisade_lang::{Diagnostic, OrderChange, Program, Severity, Source};
 use palisade_memory::{Criterion, Model, Witness};
 use palisade_report::page::{FilePage, Found};
 use palisade_report::{
-    Answer, Failure, FenceFindings, FileReport, Findings, Look, Question, page, picture, text,
-    words,
+    Answer, Failure, FenceFindings, FileReport, Findings, Look, OrderFindings, Question, page,
+    picture, text, words,
 };
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
@@ -19,15 +19,27 @@ use std::sync::atomic::AtomicBool;
 /// Longer runs are told, not drawn.
 const MOST_EVENTS: usize = 400;
 
-/// What is asked: a criterion, or the fences that make it hold; what is not given follows from the program.
+/// What is looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seeks {
+    /// Whether the criterion holds.
+    #[default]
+    Verdict,
+    /// The cheapest fences that make it hold.
+    Fences,
+    /// The cheapest memory orders that keep it or make it hold.
+    Orders,
+}
+
+/// What is asked: a criterion, or what makes it hold; what is not given follows from the program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shows {
     /// Under which model.
     pub model: Option<Model>,
     /// Which criterion.
     pub criterion: Option<Criterion>,
-    /// Look for fences instead.
-    pub fences: bool,
+    /// Whether it holds, or what makes it hold.
+    pub seeks: Seeks,
     /// Draw the run, where there is one.
     pub drawn: bool,
 }
@@ -36,7 +48,7 @@ pub struct Shows {
 ///
 /// The object has `verdict` (`holds`, `violated`, `unknown`, `error`), `model`, `criterion`, `headline`, `text` (what the command says below its first line), `problems` (with
 /// `line`, `column`, `end_line`, `end_column` from 1 in characters, `severity`, `message`, `help`), `lines` that the answer is about, and, where there is one, `reason`, `svg` (the
-/// picture of the run), `player` (HTML for it) and `fenced` (the text with the fences).
+/// picture of the run), `player` (HTML for it) and `changed` (the text with the fences, or with the other orders).
 pub fn shown(
     name: &str,
     text: String,
@@ -62,19 +74,23 @@ pub fn shown_report(
         timeout: options.timeout,
         memory: options.memory,
     };
-    let wanted = Wanted::One(shows.model, shows.criterion);
+    let model = match shows.seeks {
+        // Other models do not look at orders.
+        Seeks::Orders => shows.model.or(Some(Model::C20)),
+        Seeks::Verdict | Seeks::Fences => shows.model,
+    };
+    let wanted = Wanted::One(model, shows.criterion);
     let choose = |program: Option<&Program>| {
         let asked = match program {
             Some(program) => wanted.about(program),
             None => wanted.about_nothing(name),
         };
-        match asked.question {
-            Question::Check(criterion) if shows.fences => Asked {
-                question: Question::Fence(criterion),
-                ..asked
-            },
-            _ => asked,
-        }
+        let question = match (asked.question, shows.seeks) {
+            (Question::Check(criterion), Seeks::Fences) => Question::Fence(criterion),
+            (Question::Check(criterion), Seeks::Orders) => Question::Orders(criterion),
+            (question, _) => question,
+        };
+        Asked { question, ..asked }
     };
     let find = move |program: &Program, asked: Asked, stop: &AtomicBool| {
         let control = Control {
@@ -91,7 +107,7 @@ pub fn shown_report(
 /// The object for a report.
 pub fn told(report: &FileReport, warnings: &[Diagnostic], drawn: bool) -> Value {
     let whole = text::render(report, Look::PLAIN);
-    let (verdict, witness, fenced, reason) = match &report.result {
+    let (verdict, witness, changed, reason) = match &report.result {
         Err(failure) => ("error", None, None, Some(failure.reason())),
         Ok(Findings::One(answer)) => (
             words::verdict(&answer.verdict),
@@ -109,14 +125,27 @@ pub fn told(report: &FileReport, warnings: &[Diagnostic], drawn: bool) -> Value 
                 FenceResult::Unknown { reason, .. } => ("unknown", Some(reason.clone())),
             };
             let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
+            let text = text.map(String::as_str);
             (verdict, found.fences.witness.as_ref(), text, reason)
         }
-        Ok(Findings::All(_) | Findings::Models(_) | Findings::Orders(_)) => {
-            ("error", None, None, None)
+        Ok(Findings::Orders(found)) => {
+            let (verdict, reason) = match &found.orders.result {
+                OrdersResult::Optimal(_) => ("holds", None),
+                OrdersResult::None => ("violated", None),
+                OrdersResult::Unknown { reason, .. } => ("unknown", Some(reason.clone())),
+            };
+            // What is to change in an included file cannot be put into this text.
+            let text = match found.text.as_ref().map(|text| text.as_deref()) {
+                Some(Ok([(name, text)])) if *name == report.file => Some(text.as_str()),
+                _ => None,
+            };
+            (verdict, found.orders.witness.as_ref(), text, reason)
         }
+        Ok(Findings::All(_) | Findings::Models(_)) => ("error", None, None, None),
     };
     let mut lines: Vec<u32> = match &report.result {
-        Ok(Findings::Fences(found)) if fenced.is_some() => fence_lines(report, found),
+        Ok(Findings::Fences(found)) if changed.is_some() => fence_lines(report, found),
+        Ok(Findings::Orders(found)) if changed.is_some() => order_lines(report, found),
         _ => witness.map(involved).unwrap_or_default(),
     };
     lines.sort_unstable();
@@ -133,7 +162,9 @@ pub fn told(report: &FileReport, warnings: &[Diagnostic], drawn: bool) -> Value 
         found.extend(problems.iter().map(|p| problem(source, p)));
     }
     let criterion = match report.question {
-        Question::Check(criterion) | Question::Fence(criterion) => criterion,
+        Question::Check(criterion) | Question::Fence(criterion) | Question::Orders(criterion) => {
+            criterion
+        }
         _ => Criterion::Safe,
     };
     let mut value = json!({
@@ -148,8 +179,8 @@ pub fn told(report: &FileReport, warnings: &[Diagnostic], drawn: bool) -> Value 
     if let Some(reason) = reason {
         value["reason"] = reason.into();
     }
-    if let Some(fenced) = fenced {
-        value["fenced"] = fenced.as_str().into();
+    if let Some(changed) = changed {
+        value["changed"] = changed.into();
     }
     if let (true, Some(witness), Some(program)) = (drawn, witness, &report.program)
         && witness.events.len() <= MOST_EVENTS
@@ -232,6 +263,24 @@ fn fence_lines(report: &FileReport, found: &FenceFindings) -> Vec<u32> {
     set.repairs
         .iter()
         .map(|c| program.source.line_column(start(c.repair)).line)
+        .collect()
+}
+
+/// The lines of the orders that change, and of what new fences go before.
+fn order_lines(report: &FileReport, found: &OrderFindings) -> Vec<u32> {
+    let (Some(program), OrdersResult::Optimal(best)) = (&report.program, &found.orders.result)
+    else {
+        return Vec::new();
+    };
+    let start = |change: &OrderChange| match change {
+        OrderChange::Fence(place, _) => program.places[place.index()].span.start,
+        OrderChange::Order(site, _)
+        | OrderChange::Exchange(site, _)
+        | OrderChange::NoFence(site) => site.span.start,
+    };
+    best.changes
+        .iter()
+        .map(|change| program.source.line_column(start(change)).line)
         .collect()
 }
 

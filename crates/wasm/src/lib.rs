@@ -3,13 +3,13 @@
 //! A page asks like this: it writes the question, an object in JSON, where [`room`] says, calls [`ask`], and reads the answer where [`answer`] says. The page
 //! runs it in a worker, so that it can end a question that takes too long.
 //!
-//! Questions: `{"do": "check" | "fence", "text", "name"?, "model"?, "criterion"?, "seconds"?}` is answered as [`palisade::shown`] says,
+//! Questions: `{"do": "check" | "fence" | "orders", "text", "name"?, "model"?, "criterion"?, "seconds"?}` is answered as [`palisade::shown`] says,
 //! `{"do": "format", "text"}` by `{"text"}` or `{"problems"}`, `{"do": "setup"}` by the version, the models and their criteria.
 
 // Exported functions must have a name that the linker keeps, which counts as unsafe; nothing else here is.
 #![allow(unsafe_code)]
 
-use palisade::{Criterion, Model, Reading, SearchOptions, Shows, criteria, shown};
+use palisade::{Criterion, Model, Reading, SearchOptions, Seeks, Shows, criteria, shown};
 use palisade_lang::{Source, pal};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
@@ -68,7 +68,7 @@ pub fn answer_to(question: &[u8]) -> Value {
                 json!({ "problems": found.collect::<Vec<_>>() })
             }
         },
-        Some(what @ ("check" | "fence")) => {
+        Some(what @ ("check" | "fence" | "orders")) => {
             let named = |field: &str| question[field].as_str().filter(|name| !name.is_empty());
             let model = match named("model") {
                 None => None,
@@ -84,7 +84,12 @@ pub fn answer_to(question: &[u8]) -> Value {
                     criterion => criterion,
                 },
             };
-            if let (Some(model), Some(criterion)) = (model, criterion)
+            // Orders are looked at under C++20 where nothing else is said.
+            let fixed = match what {
+                "orders" => model.or(Some(Model::C20)),
+                _ => model,
+            };
+            if let (Some(model), Some(criterion)) = (fixed, criterion)
                 && !criteria(model).contains(&criterion)
             {
                 let names: Vec<&str> = criteria(model).iter().map(|c| c.name()).collect();
@@ -98,7 +103,11 @@ pub fn answer_to(question: &[u8]) -> Value {
             let shows = Shows {
                 model,
                 criterion,
-                fences: what == "fence",
+                seeks: match what {
+                    "fence" => Seeks::Fences,
+                    "orders" => Seeks::Orders,
+                    _ => Seeks::Verdict,
+                },
                 drawn: true,
             };
             let seconds = question["seconds"].as_f64().unwrap_or(10.0);
@@ -116,7 +125,7 @@ pub fn answer_to(question: &[u8]) -> Value {
             let never = AtomicBool::new(false);
             shown(name, text.to_owned(), reading, shows, options, &never)
         }
-        _ => wrong("`do` is one of check, fence, format, setup"),
+        _ => wrong("`do` is one of check, fence, orders, format, setup"),
     }
 }
 
@@ -171,10 +180,40 @@ mod tests {
         );
         assert_eq!(answer["lines"], json!([2, 3]));
         let answer = asked(&json!({ "do": "fence", "text": SB }));
-        let fenced = answer["fenced"].as_str().unwrap();
+        let fenced = answer["changed"].as_str().unwrap();
         let answer =
             asked(&json!({ "do": "check", "text": fenced, "model": "tso", "criterion": "robust" }));
         assert_eq!(answer["verdict"], "holds");
+    }
+
+    #[test]
+    fn orders_are_found_as_another_text() {
+        let text = "shared f;\nnonatomic shared d;\nthread p { d = 1; f.store(1, seqcst); }\n\
+                    thread q { if f.load(relaxed) == 1 { let r = d; } }\n";
+        let answer = asked(&json!({ "do": "orders", "text": text }));
+        assert_eq!(answer["verdict"], "holds", "{answer}");
+        assert_eq!(
+            (&answer["model"], &answer["criterion"]),
+            (&"c20".into(), &"safe".into())
+        );
+        assert_eq!(answer["lines"], json!([3, 4]));
+        let changed = answer["changed"].as_str().unwrap();
+        assert!(changed.contains("f.store(1, release)"), "{changed}");
+        assert!(changed.contains("f.load(acquire)"), "{changed}");
+        let again = asked(&json!({ "do": "orders", "text": changed }));
+        assert_eq!(again["verdict"], "holds", "{again}");
+        assert!(again.get("changed").is_none(), "{again}");
+        // Under a model that does not look at orders there are none to choose, and automata have none.
+        let automaton = "memory x;\nthread p\ninitial a\ntransition a b write x 1\nend\n";
+        for question in [
+            json!({ "do": "orders", "text": text, "model": "tso" }),
+            json!({ "do": "orders", "text": text, "criterion": "trf" }),
+            json!({ "do": "orders", "text": automaton, "name": "a.txt" }),
+        ] {
+            let answer = asked(&question);
+            assert_eq!(answer["verdict"], "error", "{question}: {answer}");
+            assert!(!answer["reason"].as_str().unwrap().is_empty());
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const register = (name: string, run: (uri?: string) => unknown) => context.subscriptions.push(vscode.commands.registerCommand(name, run));
   register("palisade.checkFile", (uri) => command("palisade.check", uri));
   register("palisade.insertFences", (uri) => command("palisade.fences", uri));
+  register("palisade.cheapestOrders", (uri) => command("palisade.orders", uri));
   register("palisade.showRun", show);
   context.subscriptions.push(
     vscode.workspace.onDidChangeConfiguration(async (change) => {

@@ -7,10 +7,10 @@ use crate::input;
 use crate::output::Output;
 use crate::pairs;
 use clap::Args;
-use palisade::{Wanted, ordered};
+use palisade::{Wanted, order_refusal, ordered};
 use palisade_check::Control;
 use palisade_fence::{Freedom, OrderCosts, Prices, Profile, SHIPPED};
-use palisade_lang::{Language, Program};
+use palisade_lang::Program;
 use palisade_memory::{Criterion, Model};
 use palisade_report::{Failure, Findings, Question, Status};
 use std::sync::Arc;
@@ -135,8 +135,8 @@ pub fn run(args: &'static OrdersArgs, output: &mut Output) -> Status {
             Question::Orders(criterion) => criterion,
             _ => Criterion::Robust,
         };
-        if let Some(refusal) = language_refusal(program.language) {
-            return Err(Failure::Message(refusal.to_owned()));
+        if let Some(refusal) = order_refusal(program.language, asked.model) {
+            return Err(Failure::Message(refusal));
         }
         let options = options(asked.model, criterion, false, &args.search, effort);
         let costs = OrderCosts {
@@ -175,19 +175,6 @@ pub fn run(args: &'static OrdersArgs, output: &mut Output) -> Status {
         answer: Arc::new(answer),
     }
     .run(output)
-}
-
-/// Why a language has no orders that could be chosen.
-fn language_refusal(language: Language) -> Option<&'static str> {
-    match language {
-        Language::Trencher => {
-            Some("automata have no orders; `palisade fence` puts fences into them")
-        }
-        Language::Litmus => Some(
-            "the orders of litmus tests are what they test; `palisade export --to pal` makes a program of one whose orders can be chosen",
-        ),
-        _ => None,
-    }
 }
 
 /// The prices that are wanted, and what they are called.

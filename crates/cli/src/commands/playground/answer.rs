@@ -2,14 +2,11 @@
 
 use crate::limits;
 use crate::pairs;
-use palisade::limits::Limits;
-use palisade_check::{Control, Options, QUESTIONS};
-use palisade_fence::FenceResult;
-use palisade_memory::{Criterion, Model, Witness};
-use palisade_report::{
-    Failure, FenceFindings, FileReport, Findings, Look, Question, picture, text,
-};
+use palisade::{Reading, Seeks, Shows};
+use palisade_check::{Options, QUESTIONS};
+use palisade_memory::{Criterion, Model};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -57,9 +54,6 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Longer runs are told, not drawn.
-const MOST_EVENTS: usize = 400;
-
 /// What is to be found out about a program.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Kind {
@@ -67,6 +61,8 @@ pub enum Kind {
     Check,
     /// Which fences make it hold.
     Fence,
+    /// Which memory orders keep it or make it hold.
+    Orders,
 }
 
 impl Kind {
@@ -75,6 +71,7 @@ impl Kind {
         match self {
             Kind::Check => "check",
             Kind::Fence => "fence",
+            Kind::Orders => "orders",
         }
     }
 }
@@ -82,54 +79,47 @@ impl Kind {
 /// What the page asks.
 pub struct Asked {
     text: String,
-    model: Model,
-    criterion: Criterion,
+    /// What is not given follows from the program.
+    model: Option<Model>,
+    criterion: Option<Criterion>,
     kind: Kind,
     /// Which open page asks: a new question of a page replaces its last one.
     pub page: String,
 }
 
-/// The answer; `unknown` where it would take more than it may.
+/// The answer, as [`palisade::shown`] gives it; `unknown` where it would take more than it may.
 pub fn answer(asked: Asked, timeout: Duration, memory: u64) -> Value {
-    let memory = Some(limits::held().saturating_add(memory));
-    let limits = Limits {
-        timeout: Some(timeout),
-        memory,
-    };
     let options = Options {
         timeout: Some(timeout),
-        memory,
+        memory: Some(limits::held().saturating_add(memory)),
         machine: Some(limits::machine),
-        ..Options::new(asked.model, asked.criterion)
+        ..Options::new(Model::Tso, Criterion::Robust)
     };
-    let question = palisade::Asked {
+    let shows = Shows {
         model: asked.model,
-        question: match asked.kind {
-            Kind::Fence => Question::Fence(asked.criterion),
-            Kind::Check => Question::Check(asked.criterion),
+        criterion: asked.criterion,
+        seeks: match asked.kind {
+            Kind::Check => Seeks::Verdict,
+            Kind::Fence => Seeks::Fences,
+            Kind::Orders => Seeks::Orders,
         },
+        drawn: true,
     };
     // A page's text has no business with files.
-    let reading = palisade::Reading {
+    let reading = Reading {
         files: |_| Err("other files cannot be read from here".to_owned()),
-        ..palisade::Reading::default()
+        ..Reading::default()
     };
-    let (report, _) = palisade::report(
-        "program".to_owned(),
-        // A name without an extension: the language follows from a look at the text.
-        move || palisade::read("program", asked.text, &reading),
-        |_| question,
-        move |program, question, stop| {
-            let control = Control {
-                cancel: stop,
-                progress: &|_| {},
-            };
-            palisade::answer(program, question, &options, &control)
-        },
-        limits,
-        &AtomicBool::new(false),
-    );
-    told(&report)
+    // A name without an extension: the language follows from a look at the text.
+    let never = AtomicBool::new(false);
+    let mut shown = palisade::shown("program", asked.text, reading, shows, options, &never);
+    if shown["verdict"] == "error" {
+        // The page has no other place for mistakes than its margin.
+        let problems = shown["problems"].as_array().into_iter().flatten();
+        let lines: BTreeSet<u64> = problems.filter_map(|p| p["line"].as_u64()).collect();
+        shown["lines"] = json!(lines);
+    }
+    shown
 }
 
 /// What is said where a question got no answer.
@@ -147,18 +137,26 @@ impl Asked {
             text.ok_or_else(|| format!("`{name}` is missing"))
         };
         let (model, criterion) = (field("model")?, field("criterion")?);
-        let pair = QUESTIONS
-            .iter()
-            .find(|(m, c)| m.name() == model && c.name() == criterion);
-        let Some(&(model, criterion)) = pair else {
-            return Err(format!(
-                "the criterion {criterion:?} has no meaning under the model {model:?}"
-            ));
+        // An empty name leaves it to the program; orders are looked at under C++20 where nothing else is said.
+        let assumed = match (kind, model.as_str()) {
+            (Kind::Orders, "") => Model::C20.name(),
+            (_, name) => name,
         };
+        let fits = |m: &Model, c: &Criterion| {
+            (assumed.is_empty() || m.name() == assumed)
+                && (criterion.is_empty() || c.name() == criterion)
+        };
+        if !QUESTIONS.iter().any(|(m, c)| fits(m, c)) {
+            return Err(format!(
+                "the criterion {criterion:?} has no meaning under the model {assumed:?}"
+            ));
+        }
+        let mut models = Model::ALL.into_iter();
+        let mut criteria = QUESTIONS.iter().map(|(_, criterion)| *criterion);
         Ok(Asked {
             text: field("text")?,
-            model,
-            criterion,
+            model: models.find(|m| m.name() == model),
+            criterion: criteria.find(|c| c.name() == criterion),
             kind,
             page: field("page")?,
         })
@@ -174,7 +172,7 @@ pub fn setup() -> Value {
     };
     json!({
         "examples": EXAMPLES.iter().map(example).collect::<Vec<_>>(),
-        "models": [model(Model::Tso), model(Model::Ra), model(Model::Sc)],
+        "models": Model::ALL.map(model),
     })
 }
 
@@ -186,81 +184,6 @@ fn shown(text: &str) -> String {
         .collect();
     let text = kept.join("\n").replace("\n//\n\n", "\n\n");
     format!("{text}\n")
-}
-
-/// The report as the page shows it.
-fn told(report: &FileReport) -> Value {
-    let whole = text::render(report, Look::PLAIN);
-    let (verdict, witness, fenced) = match &report.result {
-        Err(_) => ("error", None, None),
-        Ok(Findings::One(answer)) => (
-            palisade_report::words::verdict(&answer.verdict),
-            answer.witnesses.first(),
-            None,
-        ),
-        Ok(Findings::Fences(found)) => {
-            let verdict = match found.fences.result {
-                FenceResult::Optimal(_) => "holds",
-                FenceResult::None => "violated",
-                FenceResult::Unknown { .. } => "unknown",
-            };
-            let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
-            (verdict, found.fences.witness.as_ref(), text)
-        }
-        Ok(Findings::All(_) | Findings::Models(_) | Findings::Orders(_)) => ("error", None, None),
-    };
-    let mut lines: Vec<u32> = match &report.result {
-        Ok(Findings::Fences(found)) if fenced.is_some() => fence_lines(report, found),
-        Err(Failure::Text(source, problems)) => problems
-            .iter()
-            .map(|problem| source.line_column(problem.span.start).line)
-            .collect(),
-        _ => witness.map(involved).unwrap_or_default(),
-    };
-    lines.sort_unstable();
-    lines.dedup();
-    let svg = match (witness, &report.program) {
-        (Some(witness), Some(program)) if witness.events.len() <= MOST_EVENTS => {
-            Some(picture::run(witness, program, "program").svg())
-        }
-        _ => None,
-    };
-    let (headline, rest) = match verdict {
-        "error" => ("", whole.as_str()),
-        _ => whole.split_once('\n').unwrap_or((&whole, "")),
-    };
-    json!({
-        "verdict": verdict,
-        "headline": headline.strip_prefix("program: ").unwrap_or(headline),
-        "text": rest.trim_matches('\n'),
-        "lines": lines,
-        "svg": svg,
-        "fenced": fenced,
-    })
-}
-
-/// The lines of what the fences go before.
-fn fence_lines(report: &FileReport, found: &FenceFindings) -> Vec<u32> {
-    let (Some(program), FenceResult::Optimal(set)) = (&report.program, &found.fences.result) else {
-        return Vec::new();
-    };
-    let start = |repair| program.site(repair).span.start;
-    set.repairs
-        .iter()
-        .map(|c| program.source.line_column(start(c.repair)).line)
-        .collect()
-}
-
-/// The lines of what the cycle or pattern speaks of.
-fn involved(witness: &Witness) -> Vec<u32> {
-    let pattern = witness.pattern.iter().flat_map(|p| &p.events);
-    witness
-        .cycle
-        .iter()
-        .chain(pattern)
-        .filter_map(|&index| witness.events.get(index))
-        .map(|event| event.line)
-        .collect()
 }
 
 #[cfg(test)]

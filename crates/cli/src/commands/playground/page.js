@@ -6,11 +6,15 @@ const text = $("text"), gutter = $("gutter"), verdict = $("verdict"), words = $(
 const picture = $("picture"), example = $("example"), model = $("model"), criterion = $("criterion");
 const page = Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(16)).join("");
 
-const modelNames = { tso: "TSO (x86)", ra: "release/acquire (C++)", sc: "sequential consistency" };
+const modelNames = {
+  tso: "TSO (x86)", ra: "release/acquire", sc: "sequential consistency", c20: "C++20 (C, C++, Rust)", rc11: "RC11",
+};
 const criterionNames = {
   robust: "robust", persistent: "persistent", trf: "free of triangular races",
-  drf: "free of data races", safe: "safe (assert, never)",
+  drf: "free of data races", safe: "safe (assert, never)", observational: "observationally robust", live: "live (nothing stuck)",
 };
+
+const BY_PROGRAM = "by the program"; // what is asked follows from the text
 
 let setup = { examples: [], models: [] };
 let edits = []; // what became of each example, so that looking at another one loses nothing
@@ -18,7 +22,7 @@ let current = 0;
 let marked = new Set();
 let asked = 0; // the number of the last question: answers to older ones are dropped
 let timer = 0;
-let fenced = null;
+let changed = null;
 
 function options(select, list) {
   select.replaceChildren(...list.map(([value, label]) => new Option(label, value)));
@@ -46,24 +50,26 @@ function showGutter() {
 
 function showCriteria() {
   const before = criterion.value;
-  const known = setup.models.find((m) => m.name === model.value).criteria;
-  options(criterion, known.map((name) => [name, criterionNames[name] || name]));
-  criterion.value = known.includes(before) ? before : known.includes("robust") ? "robust" : "safe";
+  const all = [...new Set(setup.models.flatMap((m) => m.criteria))];
+  const known = setup.models.find((m) => m.name === model.value)?.criteria || all;
+  options(criterion, [["", BY_PROGRAM], ...known.map((name) => [name, criterionNames[name] || name])]);
+  criterion.value = known.includes(before) ? before : "";
 }
 
 function show(answer) {
   $("answer").classList.remove("waiting");
-  $("fence").disabled = false;
+  $("fence").disabled = $("orders").disabled = false;
   verdict.className = answer.verdict;
-  verdict.textContent = answer.headline || (answer.verdict === "error" ? "This is no program yet." : "");
+  const isMistake = answer.verdict === "error" && (answer.problems || []).length > 0;
+  verdict.textContent = answer.headline || (isMistake ? "This is no program yet." : answer.verdict === "error" ? "This cannot be asked." : "");
   words.textContent = answer.text || "";
   picture.hidden = !answer.svg;
   if (answer.svg) {
     picture.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(answer.svg);
     picture.alt = "The run that shows it, as told below";
   }
-  fenced = answer.fenced || null;
-  $("take").hidden = fenced === null;
+  changed = answer.changed || null;
+  $("take").hidden = changed === null;
   marked = new Set(answer.lines || []);
   showGutter();
 }
@@ -72,7 +78,7 @@ async function ask(path) {
   clearTimeout(timer);
   const number = ++asked;
   $("answer").classList.add("waiting");
-  if (path === "/fence") $("fence").disabled = true;
+  if (path !== "/check") $(path.slice(1)).disabled = true;
   const slow = setTimeout(() => {
     if (number === asked) { verdict.className = ""; verdict.textContent = "Searching …"; }
   }, 300);
@@ -104,9 +110,10 @@ model.addEventListener("change", () => { showCriteria(); ask("/check"); });
 criterion.addEventListener("change", () => ask("/check"));
 example.addEventListener("change", () => choose(Number(example.value)));
 $("fence").addEventListener("click", () => ask("/fence"));
+$("orders").addEventListener("click", () => ask("/orders"));
 $("apply").addEventListener("click", () => {
-  if (fenced === null) return;
-  keep(fenced);
+  if (changed === null) return;
+  keep(changed);
   ask("/check");
 });
 $("reset").addEventListener("click", () => {
@@ -132,8 +139,7 @@ async function begin() {
   }
   edits = setup.examples.map((one) => one.text);
   options(example, setup.examples.map((one, index) => [index, one.name]));
-  options(model, setup.models.map((m) => [m.name, modelNames[m.name] || m.name]));
-  criterion.value = "robust";
+  options(model, [["", BY_PROGRAM], ...setup.models.map((m) => [m.name, modelNames[m.name] || m.name])]);
   showCriteria();
   choose(0);
 }

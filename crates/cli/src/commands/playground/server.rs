@@ -201,7 +201,8 @@ impl Desk {
             (&Method::GET, "/setup") => json(&answer::setup()),
             (&Method::POST, "/check") => self.ask(Kind::Check, request).await,
             (&Method::POST, "/fence") => self.ask(Kind::Fence, request).await,
-            (_, "/" | "/page.js" | "/page.css" | "/setup" | "/check" | "/fence") => {
+            (&Method::POST, "/orders") => self.ask(Kind::Orders, request).await,
+            (_, "/" | "/page.js" | "/page.css" | "/setup" | "/check" | "/fence" | "/orders") => {
                 words(StatusCode::METHOD_NOT_ALLOWED, "not like this")
             }
             _ => words(StatusCode::NOT_FOUND, "there is nothing here"),
