@@ -121,7 +121,7 @@ pub trait Machine {
 }
 
 /// The steps by which a thread executes its next instruction. `access` says what comes of one that is not local.
-pub fn executed<M: Machine>(
+pub fn executed<M: Machine + ?Sized>(
     machine: &M,
     state: &M::State,
     thread: usize,
@@ -155,8 +155,76 @@ pub fn executed<M: Machine>(
     steps
 }
 
+/// A machine in which an access has a choice: which of the writes that were made it reads, or comes behind.
+pub trait Choosing: Machine {
+    /// Whether a race has ended the run.
+    fn has_raced(&self, state: &Self::State) -> bool;
+
+    /// The loads of a location by an instruction; where there is a condition, those of values that it is true for.
+    fn load(
+        &self,
+        at: &At<'_, Self>,
+        location: LocationId,
+        register: Option<RegisterId>,
+        condition: Option<(Relation, Value)>,
+    ) -> Vec<(Step, Self::State)>;
+
+    /// The stores.
+    fn store(
+        &self,
+        at: &At<'_, Self>,
+        location: LocationId,
+        value: Value,
+    ) -> Vec<(Step, Self::State)>;
+
+    /// The read-modify-writes.
+    fn rmw(
+        &self,
+        at: &At<'_, Self>,
+        location: LocationId,
+        register: Option<RegisterId>,
+        action: Action,
+    ) -> Vec<(Step, Self::State)>;
+
+    /// The fence, if it may be executed.
+    fn fence(&self, at: &At<'_, Self>) -> Option<(Step, Self::State)>;
+
+    /// Forgets what the `atomic` block that ends here has seen.
+    fn leave_block(&self, state: &mut Self::State);
+
+    /// The steps of a thread, as [`Machine::unhindered_steps_of`] wants them.
+    fn chosen_steps_of(&self, state: &Self::State, thread: usize) -> Vec<(Step, Self::State)> {
+        if self.has_raced(state) {
+            return Vec::new();
+        }
+        executed(self, state, thread, |at, request, steps| match request {
+            Request::Blocked | Request::Local(_) => {}
+            Request::Load {
+                location,
+                register,
+                condition,
+            } => steps.extend(self.load(at, location, register, condition)),
+            Request::Store {
+                location, value, ..
+            } => steps.extend(self.store(at, location, value)),
+            Request::Rmw {
+                location,
+                register,
+                action,
+            } => steps.extend(self.rmw(at, location, register, action)),
+            Request::Fence => steps.extend(self.fence(at)),
+            Request::AtomicBegin => steps.push(at.boundary(StepKind::AtomicBegin)),
+            Request::AtomicEnd => {
+                let (step, mut next) = at.boundary(StepKind::AtomicEnd);
+                self.leave_block(&mut next);
+                steps.push((step, next));
+            }
+        })
+    }
+}
+
 /// One instruction of one thread, in a state.
-pub struct At<'a, M: Machine> {
+pub struct At<'a, M: Machine + ?Sized> {
     machine: &'a M,
     /// The state.
     pub state: &'a M::State,
@@ -171,7 +239,7 @@ pub struct At<'a, M: Machine> {
     pub atomic: bool,
 }
 
-impl<M: Machine> At<'_, M> {
+impl<M: Machine + ?Sized> At<'_, M> {
     /// A step by it.
     pub fn step(&self, kind: StepKind) -> Step {
         Step::new(self.thread, self.index, kind, self.atomic)

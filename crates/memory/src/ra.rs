@@ -7,9 +7,9 @@
 //! A `fence` is a read-modify-write of one extra location. An `atomic` block is one read-modify-write (or, where it writes nothing, one
 //! load): its first access chooses the message, its first store puts the new one just behind that, later stores change the new one.
 
-use crate::machine::{At, Machine, Step, StepKind, executed};
+use crate::machine::{At, Choosing, Machine, Step, StepKind};
 use crate::ra_accepts::{Refused, refusal};
-use crate::thread::{Action, Code, Local, Outcome, Request};
+use crate::thread::{Action, Code, Local, Outcome};
 use palisade_lang::{LocationId, Program, RegisterId, Relation, Value};
 
 /// For each location, the timestamp of the newest message that is known; the initial one for locations that are left out at the end.
@@ -165,56 +165,6 @@ impl<'p> Ra<'p> {
         }
     }
 
-    fn load(
-        &self,
-        at: &At<'_, Self>,
-        location: LocationId,
-        register: Option<RegisterId>,
-        condition: Option<(Relation, Value)>,
-    ) -> Vec<(Step, State)> {
-        let nonatomic = self.code.program.location(location).nonatomic;
-        if nonatomic && !self.knows_newest(at.state, at.thread, location) {
-            return vec![self.raced(at, location, None)];
-        }
-        let mut steps = Vec::new();
-        for time in self.choices(at, location) {
-            let Message { value, id, .. } = at.state.messages[location.index()][time];
-            if condition.is_some_and(|(relation, right)| !relation.holds(value, right)) {
-                continue;
-            }
-            let mut next = at.after(register.map(|r| (r, value)));
-            if !nonatomic {
-                next.read(at.thread, location.index(), time);
-            }
-            if at.atomic && next.block.is_none() {
-                next.block = Some(Block {
-                    location,
-                    time,
-                    written: false,
-                });
-            }
-            let mut step = at.step(StepKind::Load).access(location, Some(value), None);
-            step.message = Some(id);
-            steps.push((step, next));
-        }
-        steps
-    }
-
-    fn store(&self, at: &At<'_, Self>, location: LocationId, value: Value) -> Vec<(Step, State)> {
-        let nonatomic = self.code.program.location(location).nonatomic;
-        if nonatomic && !self.knows_newest(at.state, at.thread, location) {
-            return vec![self.raced(at, location, Some(value))];
-        }
-        let mut steps = Vec::new();
-        for time in self.choices(at, location) {
-            let after_id = at.state.messages[location.index()][time].id;
-            let next = at.after(None);
-            let step = at.step(StepKind::Store).access(location, None, Some(value));
-            steps.extend(self.write(next, at, step, location, time, after_id, value));
-        }
-        steps
-    }
-
     /// Writes behind the message with this timestamp; in a block that has written, changes what it wrote.
     #[allow(clippy::too_many_arguments)]
     fn write(
@@ -249,55 +199,6 @@ impl<'p> Ra<'p> {
             });
         }
         Some((step, next))
-    }
-
-    fn rmw(
-        &self,
-        at: &At<'_, Self>,
-        location: LocationId,
-        register: Option<RegisterId>,
-        action: Action,
-    ) -> Vec<(Step, State)> {
-        let mut steps = Vec::new();
-        for time in self.choices(at, location) {
-            let Message { value: old, id, .. } = at.state.messages[location.index()][time];
-            let mut next = at.after(register.map(|r| (r, old)));
-            next.read(at.thread, location.index(), time);
-            match self.code.outcome(action, old) {
-                Outcome::Waits => {}
-                Outcome::Fails(error) => steps.push(at.stopped(error)),
-                Outcome::Loads => {
-                    if at.atomic && next.block.is_none() {
-                        next.block = Some(Block {
-                            location,
-                            time,
-                            written: false,
-                        });
-                    }
-                    let mut step = at.step(StepKind::Load).access(location, Some(old), None);
-                    step.message = Some(id);
-                    steps.push((step, next));
-                }
-                Outcome::Writes(new) => {
-                    let step = at
-                        .step(StepKind::Rmw)
-                        .access(location, Some(old), Some(new));
-                    steps.extend(self.write(next, at, step, location, time, id, new));
-                }
-            }
-        }
-        steps
-    }
-
-    fn fence(&self, at: &At<'_, Self>) -> (Step, State) {
-        let location = self.code.program.locations.len();
-        let time = at.state.messages[location].len() - 1;
-        let mut next = at.after(None);
-        next.read(at.thread, location, time);
-        let mut step = at.step(StepKind::Fence);
-        step.message = Some(next.messages[location][time].id);
-        step.made = Some(next.write(at.thread, location, time, 0, true));
-        (step, next)
     }
 }
 
@@ -355,15 +256,7 @@ impl Machine for Ra<'_> {
         }
         let local = &state.locals[thread];
         let value = state.messages[place][block.time].value;
-        self.code.next(thread, local).any(|(_, transition)| {
-            match self.code.request(thread, local, transition) {
-                Ok(Request::Store { .. }) => true,
-                Ok(Request::Rmw { action, .. }) => {
-                    matches!(self.code.outcome(action, value), Outcome::Writes(_))
-                }
-                _ => false,
-            }
-        })
+        self.code.may_write(thread, local, value)
     }
 
     fn bytes_of_memory(&self, state: &State) -> usize {
@@ -384,31 +277,115 @@ impl Machine for Ra<'_> {
     }
 
     fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
-        if state.raced {
-            return Vec::new();
+        self.chosen_steps_of(state, thread)
+    }
+}
+
+impl Choosing for Ra<'_> {
+    fn has_raced(&self, state: &State) -> bool {
+        state.raced
+    }
+
+    fn load(
+        &self,
+        at: &At<'_, Self>,
+        location: LocationId,
+        register: Option<RegisterId>,
+        condition: Option<(Relation, Value)>,
+    ) -> Vec<(Step, State)> {
+        let nonatomic = self.code.program.location(location).nonatomic;
+        if nonatomic && !self.knows_newest(at.state, at.thread, location) {
+            return vec![self.raced(at, location, None)];
         }
-        executed(self, state, thread, |at, request, steps| match request {
-            Request::Blocked | Request::Local(_) => {}
-            Request::Load {
-                location,
-                register,
-                condition,
-            } => steps.extend(self.load(at, location, register, condition)),
-            Request::Store {
-                location, value, ..
-            } => steps.extend(self.store(at, location, value)),
-            Request::Rmw {
-                location,
-                register,
-                action,
-            } => steps.extend(self.rmw(at, location, register, action)),
-            Request::Fence => steps.push(self.fence(at)),
-            Request::AtomicBegin => steps.push(at.boundary(StepKind::AtomicBegin)),
-            Request::AtomicEnd => {
-                let (step, mut next) = at.boundary(StepKind::AtomicEnd);
-                next.block = None;
-                steps.push((step, next));
+        let mut steps = Vec::new();
+        for time in self.choices(at, location) {
+            let Message { value, id, .. } = at.state.messages[location.index()][time];
+            if condition.is_some_and(|(relation, right)| !relation.holds(value, right)) {
+                continue;
             }
-        })
+            let mut next = at.after(register.map(|r| (r, value)));
+            if !nonatomic {
+                next.read(at.thread, location.index(), time);
+            }
+            if at.atomic && next.block.is_none() {
+                next.block = Some(Block {
+                    location,
+                    time,
+                    written: false,
+                });
+            }
+            let mut step = at.step(StepKind::Load).access(location, Some(value), None);
+            step.message = Some(id);
+            steps.push((step, next));
+        }
+        steps
+    }
+
+    fn store(&self, at: &At<'_, Self>, location: LocationId, value: Value) -> Vec<(Step, State)> {
+        let nonatomic = self.code.program.location(location).nonatomic;
+        if nonatomic && !self.knows_newest(at.state, at.thread, location) {
+            return vec![self.raced(at, location, Some(value))];
+        }
+        let mut steps = Vec::new();
+        for time in self.choices(at, location) {
+            let after_id = at.state.messages[location.index()][time].id;
+            let next = at.after(None);
+            let step = at.step(StepKind::Store).access(location, None, Some(value));
+            steps.extend(self.write(next, at, step, location, time, after_id, value));
+        }
+        steps
+    }
+
+    fn rmw(
+        &self,
+        at: &At<'_, Self>,
+        location: LocationId,
+        register: Option<RegisterId>,
+        action: Action,
+    ) -> Vec<(Step, State)> {
+        let mut steps = Vec::new();
+        for time in self.choices(at, location) {
+            let Message { value: old, id, .. } = at.state.messages[location.index()][time];
+            let mut next = at.after(register.map(|r| (r, old)));
+            next.read(at.thread, location.index(), time);
+            match self.code.outcome(action, old) {
+                Outcome::Waits => {}
+                Outcome::Fails(error) => steps.push(at.stopped(error)),
+                Outcome::Loads => {
+                    if at.atomic && next.block.is_none() {
+                        next.block = Some(Block {
+                            location,
+                            time,
+                            written: false,
+                        });
+                    }
+                    let mut step = at.step(StepKind::Load).access(location, Some(old), None);
+                    step.message = Some(id);
+                    steps.push((step, next));
+                }
+                Outcome::Writes(new) => {
+                    let step = at
+                        .step(StepKind::Rmw)
+                        .access(location, Some(old), Some(new));
+                    steps.extend(self.write(next, at, step, location, time, id, new));
+                }
+            }
+        }
+        steps
+    }
+
+    fn fence(&self, at: &At<'_, Self>) -> Option<(Step, State)> {
+        let location = self.code.program.locations.len();
+        let time = at.state.messages[location].len() - 1;
+        let mut next = at.after(None);
+        next.read(at.thread, location, time);
+        let mut step = at.step(StepKind::Fence);
+        step.message = Some(next.messages[location][time].id);
+        step.made = Some(next.write(at.thread, location, time, 0, true));
+        Some((step, next))
+    }
+
+    fn leave_block(&self, state: &mut State) {
+        state.block = None;
     }
 }

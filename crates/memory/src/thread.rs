@@ -370,4 +370,17 @@ impl<'p> Code<'p> {
             Action::Exchange(new) => Outcome::Writes(new),
         }
     }
+
+    /// Whether a thread may write now, if its next access is to a location with this value.
+    pub fn may_write(&self, thread: usize, local: &Local, value: Value) -> bool {
+        self.next(thread, local).any(|(_, transition)| {
+            match self.request(thread, local, transition) {
+                Ok(Request::Store { .. }) => true,
+                Ok(Request::Rmw { action, .. }) => {
+                    matches!(self.outcome(action, value), Outcome::Writes(_))
+                }
+                _ => false,
+            }
+        })
+    }
 }

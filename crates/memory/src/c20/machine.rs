@@ -8,9 +8,9 @@
 use super::definition::Relations;
 use super::graph::{EventId, Graph, Write, event_order};
 use crate::Model;
-use crate::machine::{At, Machine, Step, StepKind, executed};
+use crate::machine::{At, Choosing, Machine, Step, StepKind};
 use crate::ra_accepts::{Refused, block_refusal, order_and_default};
-use crate::thread::{Action, Code, Local, Outcome, Request};
+use crate::thread::{Action, Code, Local, Outcome};
 use palisade_lang::{LocationId, Op, Order, Program, RegisterId, Relation, RmwAction, Value};
 
 /// The first thing in the program that has no meaning under C++20 and RC11, if there is one.
@@ -138,6 +138,123 @@ impl<'p> C20Graph<'p> {
         graph.value(location, graph.write_at(location, place), &self.initial)
     }
 
+    /// The thread reads the write at this place of modification order.
+    fn reading(
+        &self,
+        mut next: State,
+        at: &At<'_, Self>,
+        order: Order,
+        location: LocationId,
+        place: usize,
+    ) -> State {
+        let from = next.graph.write_at(location, place);
+        let id = next.graph.read(at.thread, order, location, from);
+        next.block = at.atomic.then_some(id);
+        next
+    }
+
+    /// The write whose value the block sees.
+    fn block_source(&self, graph: &Graph, id: EventId) -> Write {
+        let event = graph.event(id);
+        match event.is_write() {
+            true => Some(id),
+            false => event.rf.flatten(),
+        }
+    }
+
+    /// The value that the block sees: what it wrote, or else what it read.
+    fn block_value(&self, graph: &Graph, id: EventId) -> Value {
+        let event = graph.event(id);
+        let read = || Some(graph.value(event.location?, event.rf?, &self.initial));
+        event.written.or_else(read).unwrap_or(0)
+    }
+
+    /// The block's load becomes a read-modify-write, or its read-modify-write writes something else.
+    fn write_in_block(&self, mut next: State, id: EventId, value: Value) -> State {
+        let event = next.graph.event(id);
+        if let (Some(location), Some(from), None) = (event.location, event.rf, event.written) {
+            let place = next.graph.mo_index(location, from).unwrap_or(0);
+            next.graph.mo[location.index()].insert(place, id);
+            next.graph.event_mut(id).order = Order::AcqRel;
+        }
+        next.graph.event_mut(id).written = Some(value);
+        next
+    }
+}
+
+impl Machine for C20Graph<'_> {
+    type State = State;
+
+    fn code(&self) -> &Code<'_> {
+        &self.code
+    }
+
+    fn knows_weak_fences(&self) -> bool {
+        true
+    }
+
+    fn initial(&self) -> State {
+        State {
+            locals: self.code.initial_locals(),
+            graph: Graph::new(self.code.instances.len(), self.initial.len()),
+            block: None,
+            raced: false,
+        }
+    }
+
+    fn seen_by_block(&self, state: &State) -> Option<(LocationId, Value)> {
+        let id = state.block?;
+        let location = state.graph.event(id).location?;
+        Some((location, self.block_value(&state.graph, id)))
+    }
+
+    fn may_end_dead(&self, _state: &State) -> bool {
+        true
+    }
+
+    fn is_dead_end(&self, state: &State) -> bool {
+        let Some(id) = state.block else {
+            return false;
+        };
+        if state.graph.event(id).is_write() {
+            return false;
+        }
+        let thread = id.thread as usize;
+        let local = &state.locals[thread];
+        let value = self.block_value(&state.graph, id);
+        let writes = self.code.may_write(thread, local, value);
+        writes && {
+            let next = self.write_in_block(state.clone(), id, value);
+            !Relations::new(&next.graph).are_consistent(&next.graph, self.model)
+        }
+    }
+
+    fn bytes_of_memory(&self, state: &State) -> usize {
+        let events = state.graph.events.iter();
+        let of_events: usize = events.map(|e| size_of_val(e) + size_of_val(&e[..])).sum();
+        let orders = state.graph.mo.iter();
+        let of_orders: usize = orders.map(|o| size_of_val(o) + size_of_val(&o[..])).sum();
+        of_events + of_orders
+    }
+
+    fn locals<'s>(&self, state: &'s State) -> &'s [Local] {
+        &state.locals
+    }
+
+    fn locals_mut<'s>(&self, state: &'s mut State) -> &'s mut [Local] {
+        &mut state.locals
+    }
+
+    fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
+        self.chosen_steps_of(state, thread)
+    }
+}
+
+impl Choosing for C20Graph<'_> {
+    fn has_raced(&self, state: &State) -> bool {
+        state.raced
+    }
+
     fn load(
         &self,
         at: &At<'_, Self>,
@@ -176,21 +293,6 @@ impl<'p> C20Graph<'p> {
         steps
     }
 
-    /// The thread reads the write at this place of modification order.
-    fn reading(
-        &self,
-        mut next: State,
-        at: &At<'_, Self>,
-        order: Order,
-        location: LocationId,
-        place: usize,
-    ) -> State {
-        let from = next.graph.write_at(location, place);
-        let id = next.graph.read(at.thread, order, location, from);
-        next.block = at.atomic.then_some(id);
-        next
-    }
-
     fn store(&self, at: &At<'_, Self>, location: LocationId, value: Value) -> Vec<(Step, State)> {
         let mut step = at.step(StepKind::Store).access(location, None, Some(value));
         if let Some(id) = at.state.block {
@@ -213,34 +315,6 @@ impl<'p> C20Graph<'p> {
             steps.extend(self.judged(step, next));
         }
         steps
-    }
-
-    /// The write whose value the block sees.
-    fn block_source(&self, graph: &Graph, id: EventId) -> Write {
-        let event = graph.event(id);
-        match event.is_write() {
-            true => Some(id),
-            false => event.rf.flatten(),
-        }
-    }
-
-    /// The value that the block sees: what it wrote, or else what it read.
-    fn block_value(&self, graph: &Graph, id: EventId) -> Value {
-        let event = graph.event(id);
-        let read = || Some(graph.value(event.location?, event.rf?, &self.initial));
-        event.written.or_else(read).unwrap_or(0)
-    }
-
-    /// The block's load becomes a read-modify-write, or its read-modify-write writes something else.
-    fn write_in_block(&self, mut next: State, id: EventId, value: Value) -> State {
-        let event = next.graph.event(id);
-        if let (Some(location), Some(from), None) = (event.location, event.rf, event.written) {
-            let place = next.graph.mo_index(location, from).unwrap_or(0);
-            next.graph.mo[location.index()].insert(place, id);
-            next.graph.event_mut(id).order = Order::AcqRel;
-        }
-        next.graph.event_mut(id).written = Some(value);
-        next
     }
 
     fn rmw(
@@ -329,105 +403,8 @@ impl<'p> C20Graph<'p> {
         next.graph.fence(at.thread, order);
         self.judged(at.step(StepKind::Fence), next)
     }
-}
 
-impl Machine for C20Graph<'_> {
-    type State = State;
-
-    fn code(&self) -> &Code<'_> {
-        &self.code
-    }
-
-    fn knows_weak_fences(&self) -> bool {
-        true
-    }
-
-    fn initial(&self) -> State {
-        State {
-            locals: self.code.initial_locals(),
-            graph: Graph::new(self.code.instances.len(), self.initial.len()),
-            block: None,
-            raced: false,
-        }
-    }
-
-    fn seen_by_block(&self, state: &State) -> Option<(LocationId, Value)> {
-        let id = state.block?;
-        let location = state.graph.event(id).location?;
-        Some((location, self.block_value(&state.graph, id)))
-    }
-
-    fn may_end_dead(&self, _state: &State) -> bool {
-        true
-    }
-
-    fn is_dead_end(&self, state: &State) -> bool {
-        let Some(id) = state.block else {
-            return false;
-        };
-        if state.graph.event(id).is_write() {
-            return false;
-        }
-        let thread = id.thread as usize;
-        let local = &state.locals[thread];
-        let value = self.block_value(&state.graph, id);
-        let writes = self.code.next(thread, local).any(|(_, transition)| {
-            match self.code.request(thread, local, transition) {
-                Ok(Request::Store { .. }) => true,
-                Ok(Request::Rmw { action, .. }) => {
-                    matches!(self.code.outcome(action, value), Outcome::Writes(_))
-                }
-                _ => false,
-            }
-        });
-        writes && {
-            let next = self.write_in_block(state.clone(), id, value);
-            !Relations::new(&next.graph).are_consistent(&next.graph, self.model)
-        }
-    }
-
-    fn bytes_of_memory(&self, state: &State) -> usize {
-        let events = state.graph.events.iter();
-        let of_events: usize = events.map(|e| size_of_val(e) + size_of_val(&e[..])).sum();
-        let orders = state.graph.mo.iter();
-        let of_orders: usize = orders.map(|o| size_of_val(o) + size_of_val(&o[..])).sum();
-        of_events + of_orders
-    }
-
-    fn locals<'s>(&self, state: &'s State) -> &'s [Local] {
-        &state.locals
-    }
-
-    fn locals_mut<'s>(&self, state: &'s mut State) -> &'s mut [Local] {
-        &mut state.locals
-    }
-
-    fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
-        if state.raced {
-            return Vec::new();
-        }
-        executed(self, state, thread, |at, request, steps| match request {
-            Request::Blocked | Request::Local(_) => {}
-            Request::Load {
-                location,
-                register,
-                condition,
-            } => steps.extend(self.load(at, location, register, condition)),
-            Request::Store {
-                location, value, ..
-            } => steps.extend(self.store(at, location, value)),
-            Request::Rmw {
-                location,
-                register,
-                action,
-            } => steps.extend(self.rmw(at, location, register, action)),
-            Request::Fence => steps.extend(self.fence(at)),
-            Request::AtomicBegin => steps.push(at.boundary(StepKind::AtomicBegin)),
-            Request::AtomicEnd => {
-                let (step, mut next) = at.boundary(StepKind::AtomicEnd);
-                next.block = None;
-                steps.push((step, next));
-            }
-        })
+    fn leave_block(&self, state: &mut State) {
+        state.block = None;
     }
 }

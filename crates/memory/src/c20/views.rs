@@ -11,9 +11,9 @@
 
 use super::graph::event_order;
 use super::machine::refusal;
-use crate::machine::{At, Machine, Step, StepKind, executed};
+use crate::machine::{At, Choosing, Machine, Step, StepKind};
 use crate::ra_accepts::Refused;
-use crate::thread::{Action, Code, Local, Outcome, Request};
+use crate::thread::{Action, Code, Local, Outcome};
 use palisade_lang::{LocationId, Op, Order, Program, RegisterId, Relation, Value};
 
 /// The machine of C++20 with timestamps and views.
@@ -292,103 +292,6 @@ impl<'p> C20Views<'p> {
         }
         (step, next)
     }
-
-    fn load(
-        &self,
-        at: &At<'_, Self>,
-        location: LocationId,
-        register: Option<RegisterId>,
-        condition: Option<(Relation, Value)>,
-    ) -> Vec<(Step, State)> {
-        let order = self.order(at, location, false);
-        let mut steps = Vec::new();
-        for time in self.choices(at, location) {
-            let value = at.state.messages[location.index()][time].value;
-            if condition.is_some_and(|(relation, right)| !relation.holds(value, right)) {
-                continue;
-            }
-            let next = at.after(register.map(|r| (r, value)));
-            let next = self.reading(at, next, location, time, order);
-            let step = at.step(StepKind::Load).access(location, Some(value), None);
-            steps.push(self.finish(step, next));
-        }
-        steps
-    }
-
-    fn store(&self, at: &At<'_, Self>, location: LocationId, value: Value) -> Vec<(Step, State)> {
-        let order = match at.atomic {
-            true => Order::AcqRel,
-            false => self.order(at, location, true),
-        };
-        let mut steps = Vec::new();
-        for time in self.choices(at, location) {
-            let step = at.step(StepKind::Store).access(location, None, Some(value));
-            let next = self.writing(at, at.after(None), location, time, value, order, false);
-            steps.extend(next.map(|next| self.finish(step, next)));
-        }
-        steps
-    }
-
-    fn rmw(
-        &self,
-        at: &At<'_, Self>,
-        location: LocationId,
-        register: Option<RegisterId>,
-        action: Action,
-    ) -> Vec<(Step, State)> {
-        let mut steps = Vec::new();
-        for time in self.choices(at, location) {
-            let old = at.state.messages[location.index()][time].value;
-            let next = at.after(register.map(|r| (r, old)));
-            let failing = self.order(at, location, false);
-            match self.code.outcome(action, old) {
-                Outcome::Waits => {}
-                Outcome::Fails(error) => {
-                    let read = self.reading(at, next, location, time, failing);
-                    let step = at.step(StepKind::Load).access(location, Some(old), None);
-                    match read.raced {
-                        true => steps.push(self.finish(step, read)),
-                        false => steps.push(at.stopped(error)),
-                    }
-                }
-                Outcome::Loads => {
-                    let next = self.reading(at, next, location, time, failing);
-                    let step = at.step(StepKind::Load).access(location, Some(old), None);
-                    steps.push(self.finish(step, next));
-                }
-                Outcome::Writes(new) => {
-                    let order = match at.atomic {
-                        true => Order::AcqRel,
-                        false => self.order(at, location, true),
-                    };
-                    let step = at
-                        .step(StepKind::Rmw)
-                        .access(location, Some(old), Some(new));
-                    let mut next = next;
-                    if next.block.is_none() {
-                        next.read(at.thread, order, location, time);
-                    }
-                    let next = self.writing(at, next, location, time, new, order, true);
-                    steps.extend(next.map(|next| self.finish(step, next)));
-                }
-            }
-        }
-        steps
-    }
-
-    fn fence(&self, at: &At<'_, Self>) -> (Step, State) {
-        let mut next = at.after(None);
-        let views = &mut next.views[at.thread];
-        if let Op::Fence(order) = at.transition.op {
-            if order.acquires() {
-                views.cur = views.acq.clone();
-            }
-            if order.releases() {
-                views.rel = views.cur.clone();
-            }
-        }
-        (at.step(StepKind::Fence), next)
-    }
 }
 
 /// The first `seqcst` access or fence.
@@ -476,15 +379,7 @@ impl Machine for C20Views<'_> {
         }
         let local = &state.locals[thread];
         let value = state.messages[block.location.index()][block.time].value;
-        self.code.next(thread, local).any(|(_, transition)| {
-            match self.code.request(thread, local, transition) {
-                Ok(Request::Store { .. }) => true,
-                Ok(Request::Rmw { action, .. }) => {
-                    matches!(self.code.outcome(action, value), Outcome::Writes(_))
-                }
-                _ => false,
-            }
-        })
+        self.code.may_write(thread, local, value)
     }
 
     fn bytes_of_memory(&self, state: &State) -> usize {
@@ -507,31 +402,113 @@ impl Machine for C20Views<'_> {
     }
 
     fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
-        if state.raced {
-            return Vec::new();
-        }
-        executed(self, state, thread, |at, request, steps| match request {
-            Request::Blocked | Request::Local(_) => {}
-            Request::Load {
-                location,
-                register,
-                condition,
-            } => steps.extend(self.load(at, location, register, condition)),
-            Request::Store {
-                location, value, ..
-            } => steps.extend(self.store(at, location, value)),
-            Request::Rmw {
-                location,
-                register,
-                action,
-            } => steps.extend(self.rmw(at, location, register, action)),
-            Request::Fence => steps.push(self.fence(at)),
-            Request::AtomicBegin => steps.push(at.boundary(StepKind::AtomicBegin)),
-            Request::AtomicEnd => {
-                let (step, mut next) = at.boundary(StepKind::AtomicEnd);
-                next.block = None;
-                steps.push((step, next));
+        self.chosen_steps_of(state, thread)
+    }
+}
+
+impl Choosing for C20Views<'_> {
+    fn has_raced(&self, state: &State) -> bool {
+        state.raced
+    }
+
+    fn load(
+        &self,
+        at: &At<'_, Self>,
+        location: LocationId,
+        register: Option<RegisterId>,
+        condition: Option<(Relation, Value)>,
+    ) -> Vec<(Step, State)> {
+        let order = self.order(at, location, false);
+        let mut steps = Vec::new();
+        for time in self.choices(at, location) {
+            let value = at.state.messages[location.index()][time].value;
+            if condition.is_some_and(|(relation, right)| !relation.holds(value, right)) {
+                continue;
             }
-        })
+            let next = at.after(register.map(|r| (r, value)));
+            let next = self.reading(at, next, location, time, order);
+            let step = at.step(StepKind::Load).access(location, Some(value), None);
+            steps.push(self.finish(step, next));
+        }
+        steps
+    }
+
+    fn store(&self, at: &At<'_, Self>, location: LocationId, value: Value) -> Vec<(Step, State)> {
+        let order = match at.atomic {
+            true => Order::AcqRel,
+            false => self.order(at, location, true),
+        };
+        let mut steps = Vec::new();
+        for time in self.choices(at, location) {
+            let step = at.step(StepKind::Store).access(location, None, Some(value));
+            let next = self.writing(at, at.after(None), location, time, value, order, false);
+            steps.extend(next.map(|next| self.finish(step, next)));
+        }
+        steps
+    }
+
+    fn rmw(
+        &self,
+        at: &At<'_, Self>,
+        location: LocationId,
+        register: Option<RegisterId>,
+        action: Action,
+    ) -> Vec<(Step, State)> {
+        let mut steps = Vec::new();
+        for time in self.choices(at, location) {
+            let old = at.state.messages[location.index()][time].value;
+            let next = at.after(register.map(|r| (r, old)));
+            let failing = self.order(at, location, false);
+            match self.code.outcome(action, old) {
+                Outcome::Waits => {}
+                Outcome::Fails(error) => {
+                    let read = self.reading(at, next, location, time, failing);
+                    let step = at.step(StepKind::Load).access(location, Some(old), None);
+                    match read.raced {
+                        true => steps.push(self.finish(step, read)),
+                        false => steps.push(at.stopped(error)),
+                    }
+                }
+                Outcome::Loads => {
+                    let next = self.reading(at, next, location, time, failing);
+                    let step = at.step(StepKind::Load).access(location, Some(old), None);
+                    steps.push(self.finish(step, next));
+                }
+                Outcome::Writes(new) => {
+                    let order = match at.atomic {
+                        true => Order::AcqRel,
+                        false => self.order(at, location, true),
+                    };
+                    let step = at
+                        .step(StepKind::Rmw)
+                        .access(location, Some(old), Some(new));
+                    let mut next = next;
+                    if next.block.is_none() {
+                        next.read(at.thread, order, location, time);
+                    }
+                    let next = self.writing(at, next, location, time, new, order, true);
+                    steps.extend(next.map(|next| self.finish(step, next)));
+                }
+            }
+        }
+        steps
+    }
+
+    fn fence(&self, at: &At<'_, Self>) -> Option<(Step, State)> {
+        let mut next = at.after(None);
+        let views = &mut next.views[at.thread];
+        if let Op::Fence(order) = at.transition.op {
+            if order.acquires() {
+                views.cur = views.acq.clone();
+            }
+            if order.releases() {
+                views.rel = views.cur.clone();
+            }
+        }
+        Some((at.step(StepKind::Fence), next))
+    }
+
+    fn leave_block(&self, state: &mut State) {
+        state.block = None;
     }
 }

@@ -4,9 +4,9 @@
 //! modification order of each location. It has the same runs as [`palisade_memory::ra`] (Lemma 4.8), which a test checks.
 
 use palisade_lang::{LocationId, Program, RegisterId, Relation, Value};
-use palisade_memory::machine::{At, Machine, Step, StepKind, executed};
+use palisade_memory::machine::{At, Choosing, Machine, Step, StepKind};
 use palisade_memory::ra_accepts::{Refused, refusal};
-use palisade_memory::thread::{Action, Code, Local, Outcome, Request};
+use palisade_memory::thread::{Action, Code, Local, Outcome};
 
 /// No thread may have more events than this …
 pub const MAX_EVENTS: usize = 16;
@@ -203,6 +203,102 @@ impl<'p> RaGraph<'p> {
         })
     }
 
+    /// The value that the block sees: what it wrote, or else what it read.
+    fn block_value(&self, graph: &Graph, id: EventId) -> Value {
+        let event = graph.event(id);
+        event
+            .written
+            .unwrap_or_else(|| self.value(graph, event.location, event.rf.flatten()))
+    }
+
+    /// The block's load becomes a read-modify-write, or its read-modify-write writes something else.
+    fn write_in_block(&self, mut next: State, id: EventId, value: Value) -> Option<State> {
+        let event = next.graph.event(id);
+        let place = event.location;
+        if event.written.is_none() {
+            let w = next.graph.mo_index(place, event.rf.flatten());
+            if !next.graph.has_gap(place, w) {
+                return None;
+            }
+            next.graph.mo[place].insert(w, id);
+        }
+        next.graph.events[usize::from(id.thread)][usize::from(id.index)].written = Some(value);
+        Some(next)
+    }
+}
+
+impl Machine for RaGraph<'_> {
+    type State = State;
+
+    fn code(&self) -> &Code<'_> {
+        &self.code
+    }
+
+    fn initial(&self) -> State {
+        State {
+            locals: self.code.initial_locals(),
+            graph: Graph {
+                events: vec![Vec::new(); self.code.instances.len()],
+                mo: vec![Vec::new(); self.initial.len()],
+            },
+            block: None,
+            raced: false,
+        }
+    }
+
+    fn seen_by_block(&self, state: &State) -> Option<(LocationId, Value)> {
+        let id = state.block?;
+        let place = state.graph.event(id).location;
+        Some((LocationId(place as u32), self.block_value(&state.graph, id)))
+    }
+
+    fn may_end_dead(&self, _state: &State) -> bool {
+        true
+    }
+
+    fn is_dead_end(&self, state: &State) -> bool {
+        let Some(id) = state.block else {
+            return false;
+        };
+        let event = state.graph.event(id);
+        let Some(source) = event.rf.filter(|_| event.written.is_none()) else {
+            return false;
+        };
+        let thread = usize::from(id.thread);
+        let local = &state.locals[thread];
+        let value = self.value(&state.graph, event.location, source);
+        let has_gap = state
+            .graph
+            .has_gap(event.location, state.graph.mo_index(event.location, source));
+        !has_gap && self.code.may_write(thread, local, value)
+    }
+
+    fn bytes_of_memory(&self, state: &State) -> usize {
+        let events = state.graph.events.iter();
+        let of_events: usize = events.map(|e| size_of_val(e) + size_of_val(&e[..])).sum();
+        let orders = state.graph.mo.iter();
+        let of_orders: usize = orders.map(|o| size_of_val(o) + size_of_val(&o[..])).sum();
+        of_events + of_orders
+    }
+
+    fn locals<'s>(&self, state: &'s State) -> &'s [Local] {
+        &state.locals
+    }
+
+    fn locals_mut<'s>(&self, state: &'s mut State) -> &'s mut [Local] {
+        &mut state.locals
+    }
+
+    fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
+        self.chosen_steps_of(state, thread)
+    }
+}
+
+impl Choosing for RaGraph<'_> {
+    fn has_raced(&self, state: &State) -> bool {
+        state.raced
+    }
+
     fn load(
         &self,
         at: &At<'_, Self>,
@@ -272,29 +368,6 @@ impl<'p> RaGraph<'p> {
         steps
     }
 
-    /// The value that the block sees: what it wrote, or else what it read.
-    fn block_value(&self, graph: &Graph, id: EventId) -> Value {
-        let event = graph.event(id);
-        event
-            .written
-            .unwrap_or_else(|| self.value(graph, event.location, event.rf.flatten()))
-    }
-
-    /// The block's load becomes a read-modify-write, or its read-modify-write writes something else.
-    fn write_in_block(&self, mut next: State, id: EventId, value: Value) -> Option<State> {
-        let event = next.graph.event(id);
-        let place = event.location;
-        if event.written.is_none() {
-            let w = next.graph.mo_index(place, event.rf.flatten());
-            if !next.graph.has_gap(place, w) {
-                return None;
-            }
-            next.graph.mo[place].insert(w, id);
-        }
-        next.graph.events[usize::from(id.thread)][usize::from(id.index)].written = Some(value);
-        Some(next)
-    }
-
     fn rmw(
         &self,
         at: &At<'_, Self>,
@@ -344,111 +417,16 @@ impl<'p> RaGraph<'p> {
         }
         steps
     }
-}
 
-impl Machine for RaGraph<'_> {
-    type State = State;
-
-    fn code(&self) -> &Code<'_> {
-        &self.code
+    fn fence(&self, at: &At<'_, Self>) -> Option<(Step, State)> {
+        let place = self.code.program.locations.len();
+        let mut next = at.after(None);
+        let w = next.graph.mo[place].len();
+        next.graph.add(at.thread, place, w, true, Some(0), true);
+        Some((at.step(StepKind::Fence), next))
     }
 
-    fn initial(&self) -> State {
-        State {
-            locals: self.code.initial_locals(),
-            graph: Graph {
-                events: vec![Vec::new(); self.code.instances.len()],
-                mo: vec![Vec::new(); self.initial.len()],
-            },
-            block: None,
-            raced: false,
-        }
-    }
-
-    fn seen_by_block(&self, state: &State) -> Option<(LocationId, Value)> {
-        let id = state.block?;
-        let place = state.graph.event(id).location;
-        Some((LocationId(place as u32), self.block_value(&state.graph, id)))
-    }
-
-    fn may_end_dead(&self, _state: &State) -> bool {
-        true
-    }
-
-    fn is_dead_end(&self, state: &State) -> bool {
-        let Some(id) = state.block else {
-            return false;
-        };
-        let event = state.graph.event(id);
-        let Some(source) = event.rf.filter(|_| event.written.is_none()) else {
-            return false;
-        };
-        let thread = usize::from(id.thread);
-        let local = &state.locals[thread];
-        let value = self.value(&state.graph, event.location, source);
-        let has_gap = state
-            .graph
-            .has_gap(event.location, state.graph.mo_index(event.location, source));
-        !has_gap
-            && self.code.next(thread, local).any(|(_, transition)| {
-                match self.code.request(thread, local, transition) {
-                    Ok(Request::Store { .. }) => true,
-                    Ok(Request::Rmw { action, .. }) => {
-                        matches!(self.code.outcome(action, value), Outcome::Writes(_))
-                    }
-                    _ => false,
-                }
-            })
-    }
-
-    fn bytes_of_memory(&self, state: &State) -> usize {
-        let events = state.graph.events.iter();
-        let of_events: usize = events.map(|e| size_of_val(e) + size_of_val(&e[..])).sum();
-        let orders = state.graph.mo.iter();
-        let of_orders: usize = orders.map(|o| size_of_val(o) + size_of_val(&o[..])).sum();
-        of_events + of_orders
-    }
-
-    fn locals<'s>(&self, state: &'s State) -> &'s [Local] {
-        &state.locals
-    }
-
-    fn locals_mut<'s>(&self, state: &'s mut State) -> &'s mut [Local] {
-        &mut state.locals
-    }
-
-    fn unhindered_steps_of(&self, state: &State, thread: usize) -> Vec<(Step, State)> {
-        if state.raced {
-            return Vec::new();
-        }
-        executed(self, state, thread, |at, request, steps| match request {
-            Request::Blocked | Request::Local(_) => {}
-            Request::Load {
-                location,
-                register,
-                condition,
-            } => steps.extend(self.load(at, location, register, condition)),
-            Request::Store {
-                location, value, ..
-            } => steps.extend(self.store(at, location, value)),
-            Request::Rmw {
-                location,
-                register,
-                action,
-            } => steps.extend(self.rmw(at, location, register, action)),
-            Request::Fence => {
-                let place = self.code.program.locations.len();
-                let mut next = at.after(None);
-                let w = next.graph.mo[place].len();
-                next.graph.add(thread, place, w, true, Some(0), true);
-                steps.push((at.step(StepKind::Fence), next));
-            }
-            Request::AtomicBegin => steps.push(at.boundary(StepKind::AtomicBegin)),
-            Request::AtomicEnd => {
-                let (step, mut next) = at.boundary(StepKind::AtomicEnd);
-                next.block = None;
-                steps.push((step, next));
-            }
-        })
+    fn leave_block(&self, state: &mut State) {
+        state.block = None;
     }
 }
