@@ -325,8 +325,7 @@ fn recall<S: Kept>(space: &S, record: &[u8]) -> std::result::Result<Outcome, Mis
     recall_numbers(space, &mut source)?;
     let outcome = Outcome::read(&mut source, space.width()).map_err(|_| Misfit::Damaged)?;
     // What it says to have found must be there: everything else is believed.
-    let mut worker = space.worker();
-    match (outcome.findings.iter()).all(|finding| finding.is_of(space, &mut worker)) {
+    match (outcome.findings.iter()).all(|finding| finding.is_of(space)) {
         true => Ok(outcome),
         false => Err(Misfit::Damaged),
     }

@@ -42,6 +42,8 @@ pub enum Note {
         /// The line of the load.
         load: u32,
     },
+    /// The program starts no second thread.
+    OneThread,
     /// No access is nonatomic, so that there are no data races.
     NothingCanRace,
     /// No location is declared `nonatomic`, so that races on all of these count.

@@ -1,6 +1,6 @@
 //! Which of several findings of the same kind is shown.
 
-use crate::space::Space;
+use crate::any::AnySpace;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,7 +15,7 @@ pub(crate) struct Best {
 
 impl Best {
     /// The order of findings of one kind; the least is the one to show.
-    fn compare<S: Space>(&self, other: &Best, space: &S) -> Ordering {
+    fn compare(&self, other: &Best, space: AnySpace<'_>) -> Ordering {
         (self.level, self.step.is_some())
             .cmp(&(other.level, other.step.is_some()))
             .then_with(|| space.compare(&self.row, &other.row))
@@ -27,7 +27,7 @@ impl Best {
 }
 
 /// Keeps `new` if it is better than what there is.
-pub(crate) fn keep_best<S: Space>(best: &mut HashMap<u64, Best>, kind: u64, new: Best, space: &S) {
+pub(crate) fn keep_best(best: &mut HashMap<u64, Best>, kind: u64, new: Best, space: AnySpace<'_>) {
     match best.entry(kind) {
         Entry::Vacant(entry) => {
             entry.insert(new);

@@ -21,6 +21,7 @@ mod spread_kept;
 pub(crate) use far_kept::ON_DISK;
 pub(crate) use spread::Spread;
 
+use crate::any::{AnySpace, AnyWorker};
 use crate::best::{Best, keep_best};
 use crate::budget::{Budget, Full};
 use crate::disk::Disk;
@@ -30,7 +31,7 @@ use crate::line::prefetch;
 use crate::pack::{Layout, hash_of};
 use crate::recent::Recent;
 use crate::shard::Shard;
-use crate::space::{Emitted, Space, Successors};
+use crate::space::{Emitted, Successors};
 use crate::states::States;
 use crate::task::{Alone, Task};
 use crate::team::{Leader, Team, lock, lock_soon, threads};
@@ -58,10 +59,10 @@ const REMEMBER: u64 = 4096;
 const TICK: u64 = 256;
 
 /// All that one walking thread needs.
-struct Walker<W> {
+struct Walker<'a> {
     /// Which one of them it is.
     number: usize,
-    worker: W,
+    worker: AnyWorker<'a>,
     emitted: Emitted,
     /// Packed states that are being expanded.
     chunk: Vec<u64>,
@@ -75,8 +76,8 @@ struct Walker<W> {
     ticks: u64,
 }
 
-impl<W> Walker<W> {
-    fn new(worker: W, width: usize, number: usize) -> Self {
+impl<'a> Walker<'a> {
+    fn new(worker: AnyWorker<'a>, width: usize, number: usize) -> Self {
         Walker {
             number,
             worker,
@@ -192,8 +193,8 @@ impl<'a> Reporter<'a> {
 }
 
 /// What the walking threads share.
-pub(crate) struct Engine<'a, S: Space> {
-    pub(crate) space: &'a S,
+pub(crate) struct Engine<'a> {
+    pub(crate) space: AnySpace<'a>,
     jobs: usize,
     stop_at_first: bool,
     cancel: Option<&'a AtomicBool>,
@@ -229,18 +230,23 @@ pub(crate) struct Engine<'a, S: Space> {
 }
 
 /// What is left when the walk is over.
-pub(crate) struct Walked<'a, W> {
+pub(crate) struct Walked<'a> {
     pub(crate) complete: bool,
     pub(crate) stopped: Option<Reason>,
     pub(crate) stats: Stats,
     pub(crate) best: HashMap<u64, Best>,
     pub(crate) states: States,
-    pub(crate) workers: Vec<W>,
+    pub(crate) workers: Vec<AnyWorker<'a>>,
     pub(crate) spread: Option<Spread<'a>>,
 }
 
-impl<'a, S: Space> Engine<'a, S> {
-    pub(crate) fn new(space: &'a S, jobs: usize, limits: &Limits<'a>, stop_at_first: bool) -> Self {
+impl<'a> Engine<'a> {
+    pub(crate) fn new(
+        space: AnySpace<'a>,
+        jobs: usize,
+        limits: &Limits<'a>,
+        stop_at_first: bool,
+    ) -> Self {
         let width = space.width();
         // Begin generously: a change of packing is cheap only in bulk. It is fitted later.
         let generous = (GENEROUS / width.max(1)).clamp(1, 8) as u32;
@@ -292,7 +298,7 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     /// Walks with as many threads as the caller wants, if there are levels that are worth it.
-    pub(crate) fn run(self, reporter: &mut Reporter<'_>) -> Walked<'a, S::Worker> {
+    pub(crate) fn run(self, reporter: &mut Reporter<'_>) -> Walked<'a> {
         let width = self.space.width();
         let mut leader = Walker::new(self.space.worker(), width, 0);
         let team = Team::default();
@@ -322,7 +328,7 @@ impl<'a, S: Space> Engine<'a, S> {
             };
             let (complete, levels, ends) = engine.walk(&mut leader, reporter, &team, &mut hire);
             drop(leaving);
-            let workers: Vec<S::Worker> = members
+            let workers: Vec<AnyWorker<'a>> = members
                 .into_iter()
                 .filter_map(|member| member.join().ok())
                 .collect();
@@ -359,7 +365,7 @@ impl<'a, S: Space> Engine<'a, S> {
     /// Level after level.
     fn walk(
         &self,
-        leader: &mut Walker<S::Worker>,
+        leader: &mut Walker<'_>,
         reporter: &mut Reporter<'_>,
         team: &Team,
         hire: &mut dyn FnMut(),
@@ -499,12 +505,12 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     /// Inserts the initial states.
-    fn begin(&self, leader: &mut Walker<S::Worker>) {
+    fn begin(&self, leader: &mut Walker<'_>) {
         loop {
             let layout = Arc::clone(&self.read_task().layout);
             leader.emitted.clear();
             let mut out = Successors::new(&[], &[], 0, &layout, &mut leader.emitted);
-            self.space.initial(&mut leader.worker, &mut out);
+            leader.worker.initial(&mut out);
             if leader.emitted.too_large.is_empty() {
                 let inserted = self
                     .send(&mut leader.emitted, &mut leader.sender, &layout)
@@ -525,12 +531,7 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     /// The states that are new since the last call.
-    fn collect(
-        &self,
-        leader: &mut Walker<S::Worker>,
-        ends: &mut [u32; SHARDS],
-        spans: &mut Vec<Span>,
-    ) {
+    fn collect(&self, leader: &mut Walker<'_>, ends: &mut [u32; SHARDS], spans: &mut Vec<Span>) {
         spans.clear();
         let grown = std::mem::take(&mut leader.sender.grown) | self.grown.swap(0, Relaxed);
         for shard in bits(grown) {
@@ -547,7 +548,7 @@ impl<'a, S: Space> Engine<'a, S> {
         &self,
         level: u64,
         spans: &mut Vec<Span>,
-        leader: &mut Walker<S::Worker>,
+        leader: &mut Walker<'_>,
         reporter: &mut Reporter<'_>,
         team: &Team,
         hire: &mut dyn FnMut(),
@@ -576,7 +577,7 @@ impl<'a, S: Space> Engine<'a, S> {
         level: u64,
         spans: &mut Vec<Span>,
         states: u64,
-        leader: &mut Walker<S::Worker>,
+        leader: &mut Walker<'_>,
         reporter: &mut Reporter<'_>,
         team: &Team,
         hire: &mut dyn FnMut(),
@@ -609,7 +610,7 @@ impl<'a, S: Space> Engine<'a, S> {
 
     /// Does a part of the task: chunk after chunk, until there are no more or there is a pause. If there are several threads, each then calls
     /// [`Engine::insert_left`] when all of them are done with this.
-    fn expand(&self, walker: &mut Walker<S::Worker>, mut reporter: Option<&mut Reporter<'_>>) {
+    fn expand(&self, walker: &mut Walker<'_>, mut reporter: Option<&mut Reporter<'_>>) {
         let task = self.read_task();
         walker.sender.remember = self.states.load(Relaxed) >= REMEMBER;
         if walker.sender.remember {
@@ -669,7 +670,7 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     /// Leaves what is to be inserted to the thread that will do it.
-    fn leave(&self, walker: &mut Walker<S::Worker>) {
+    fn leave(&self, walker: &mut Walker<'_>) {
         let mut left = self.left()[walker.number]
             .0
             .write()
@@ -680,7 +681,7 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     /// Inserts what all threads have left into some of the shards.
-    fn insert_left(&self, walker: &mut Walker<S::Worker>) {
+    fn insert_left(&self, walker: &mut Walker<'_>) {
         let task = self.read_task();
         let all = self.left().iter();
         let all: Vec<_> = all
@@ -717,12 +718,7 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     /// Expands states of a shard: how many there are.
-    fn expand_span(
-        &self,
-        walker: &mut Walker<S::Worker>,
-        task: &Task,
-        span: &Span,
-    ) -> Result<u64, Full> {
+    fn expand_span(&self, walker: &mut Walker<'_>, task: &Task, span: &Span) -> Result<u64, Full> {
         let Span { shard, range } = span;
         lock_soon(&self.shards[*shard].0).read(range.clone(), &mut walker.chunk);
         let done = self.expand_chunk(walker, task, range.len())?;
@@ -740,7 +736,7 @@ impl<'a, S: Space> Engine<'a, S> {
     fn expand_from(
         &self,
         far: &far::Far,
-        walker: &mut Walker<S::Worker>,
+        walker: &mut Walker<'_>,
         task: &Task,
     ) -> Result<u64, Full> {
         let count = self.take_far(far, walker, &task.layout);
@@ -754,7 +750,7 @@ impl<'a, S: Space> Engine<'a, S> {
     /// Expands the states in a walker's chunk, as long as numbers fit: how many.
     fn expand_chunk(
         &self,
-        walker: &mut Walker<S::Worker>,
+        walker: &mut Walker<'_>,
         task: &Task,
         count: usize,
     ) -> Result<usize, Full> {
@@ -768,7 +764,7 @@ impl<'a, S: Space> Engine<'a, S> {
             let key = layout.unpack(base, &mut walker.row);
             let row = &walker.row[..];
             let mut out = Successors::new(row, base, key, layout, &mut walker.emitted);
-            self.space.expand(&mut walker.worker, row, &mut out);
+            walker.worker.expand(row, &mut out);
             if !walker.emitted.too_large.is_empty() {
                 // Nothing of this expansion counts; it will be repeated.
                 self.note_too_large(&walker.emitted.too_large);
@@ -787,7 +783,7 @@ impl<'a, S: Space> Engine<'a, S> {
     }
 
     #[cold]
-    fn note_reports(&self, walker: &mut Walker<S::Worker>, level: u64) {
+    fn note_reports(&self, walker: &mut Walker<'_>, level: u64) {
         for report in &walker.emitted.reports {
             let (level, row) = match &report.successor {
                 None => (level, &walker.row[..]),
@@ -924,12 +920,7 @@ impl<'a, S: Space> Engine<'a, S> {
 
     /// Looks at the clock, at the memory and at the requests of the caller.
     #[cold]
-    fn tick(
-        &self,
-        walker: &mut Walker<S::Worker>,
-        task: &Task,
-        reporter: Option<&mut Reporter<'_>>,
-    ) {
+    fn tick(&self, walker: &mut Walker<'_>, task: &Task, reporter: Option<&mut Reporter<'_>>) {
         self.count_new(&mut walker.sender);
         self.expanded
             .fetch_add(std::mem::take(&mut walker.ticks), Relaxed);

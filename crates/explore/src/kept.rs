@@ -11,7 +11,7 @@ use crate::engine::{Engine, ON_DISK};
 use crate::levels::{Levels, SHARDS, Span, shard_of};
 use crate::pack::{Layout, hash_of};
 use crate::path::Path;
-use crate::space::{Space, is_within};
+use crate::space::is_within;
 use crate::states::States;
 use crate::team::lock;
 use crate::walk::{Finding, Outcome, Reason, Stats};
@@ -122,7 +122,7 @@ pub(crate) enum Back {
     Gone,
 }
 
-impl<S: Space> Engine<'_, S> {
+impl Engine<'_> {
     /// Where the walk stands now, between two levels.
     pub(crate) fn milestone(&self, levels: &Levels, ends: &[u32; SHARDS]) -> Milestone {
         Milestone {

@@ -62,6 +62,7 @@
 //! processes walk together, which talk by `hosts`, in [`Names`] that all of them understand; a
 //! [`Quotient`] is a space in which some rows stand for others.
 
+mod any;
 mod best;
 mod budget;
 mod disk;

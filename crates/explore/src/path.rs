@@ -2,6 +2,7 @@
 //! level before, then its predecessor, and so on. Of several predecessors the least one by
 //! [`Space::compare`] is taken, so that the way does not depend on how many threads have walked.
 
+use crate::any::{AnySpace, AnyWorker};
 use crate::best::Best;
 use crate::engine::Spread;
 use crate::pack::Layout;
@@ -88,16 +89,16 @@ impl Path {
 const PIECES: usize = 16;
 
 /// What one worker needs to search.
-struct Searcher<'a, W> {
-    worker: &'a mut W,
+struct Searcher<'a, 's> {
+    worker: &'a mut AnyWorker<'s>,
     emitted: Emitted,
     reader: Reader,
 }
 
 /// Finds the ways to all findings at once, in one sweep over the levels.
-pub(crate) fn find<S: Space>(
-    space: &S,
-    workers: &mut [S::Worker],
+pub(crate) fn find(
+    space: AnySpace<'_>,
+    workers: &mut [AnyWorker<'_>],
     states: &States,
     best: HashMap<u64, Best>,
     cancel: Option<&AtomicBool>,
@@ -109,7 +110,7 @@ pub(crate) fn find<S: Space>(
     let Some(deepest) = best.iter().map(|(_, best)| best.level).max() else {
         return Ok(Vec::new());
     };
-    let mut searchers: Vec<Searcher<'_, S::Worker>> = workers
+    let mut searchers: Vec<Searcher<'_, '_>> = workers
         .iter_mut()
         .map(|worker| Searcher {
             worker,
@@ -182,7 +183,7 @@ pub(crate) fn find<S: Space>(
         return Ok(Vec::new());
     };
     let mut out = Successors::new(&[], &[], 0, &layout, &mut searcher.emitted);
-    space.initial(searcher.worker, &mut out);
+    searcher.worker.initial(&mut out);
     let mut findings = Vec::new();
     for ((kind, best), mut path) in best.into_iter().zip(paths) {
         let first = &path.rows[path.rows.len() - width..];
@@ -200,12 +201,17 @@ pub(crate) fn find<S: Space>(
 
 impl Finding {
     /// Whether the space leads there and finds it there: each step is one of the row before it, and the last row is reported.
-    pub fn is_of<S: Space>(&self, space: &S, worker: &mut S::Worker) -> bool {
+    pub fn is_of<S: Space>(&self, space: &S) -> bool {
+        self.is_found_in(AnySpace::new(space))
+    }
+
+    pub(crate) fn is_found_in(&self, space: AnySpace<'_>) -> bool {
+        let mut worker = space.worker();
         let bounds = space.bounds();
         let mut emitted = Emitted::that_keeps();
         let layout = Layout::unused(space.width());
         let mut out = Successors::new(&[], &[], 0, &layout, &mut emitted);
-        space.initial(worker, &mut out);
+        worker.initial(&mut out);
         for step in self.path.iter() {
             let width = step.row.len();
             let leads = |i: usize| {
@@ -216,7 +222,7 @@ impl Finding {
                 return false;
             }
             let mut out = Successors::new(step.row, &[], 0, &layout, &mut emitted);
-            space.expand(worker, step.row, &mut out);
+            worker.expand(step.row, &mut out);
         }
         let is_it = |report: &Report| (report.kind, report.step) == (self.kind, self.step);
         self.path.len() > 0 && emitted.reports.iter().any(is_it)
@@ -229,7 +235,7 @@ pub(crate) type Targets = Vec<Box<[u32]>>;
 pub(crate) type Found = Vec<Option<(Box<[u32]>, u64)>>;
 
 /// The least label of a step from `row` to `target`, of those that were emitted.
-fn label_to<S: Space>(space: &S, row: &[u32], emitted: &Emitted, target: &[u32]) -> Option<u64> {
+fn label_to(space: AnySpace<'_>, row: &[u32], emitted: &Emitted, target: &[u32]) -> Option<u64> {
     let width = target.len();
     (0..emitted.labels.len())
         .filter(|&i| emitted.rows[i * width..(i + 1) * width] == *target)
@@ -241,23 +247,23 @@ fn label_to<S: Space>(space: &S, row: &[u32], emitted: &Emitted, target: &[u32])
 }
 
 /// The least label of a step from one row to another.
-pub(crate) fn step_to<S: Space>(
-    space: &S,
-    worker: &mut S::Worker,
+pub(crate) fn step_to(
+    space: AnySpace<'_>,
+    worker: &mut AnyWorker<'_>,
     row: &[u32],
     target: &[u32],
 ) -> Option<u64> {
     let mut emitted = Emitted::that_keeps();
     let layout = Layout::unused(row.len());
     let mut out = Successors::new(row, &[], 0, &layout, &mut emitted);
-    space.expand(worker, row, &mut out);
+    worker.expand(row, &mut out);
     label_to(space, row, &emitted, target)
 }
 
 /// Looks for the best predecessors of all targets among the states of `pieces`.
-fn search<S: Space>(
-    space: &S,
-    searchers: &mut [Searcher<'_, S::Worker>],
+fn search(
+    space: AnySpace<'_>,
+    searchers: &mut [Searcher<'_, '_>],
     layout: &Layout,
     states: &States,
     pieces: &[Piece],
@@ -278,7 +284,7 @@ fn search<S: Space>(
     }
     let results: Vec<Result<Found, Reason>> = std::thread::scope(|scope| {
         let cursor = &cursor;
-        let search = move |searcher: &mut Searcher<'_, S::Worker>| {
+        let search = move |searcher: &mut Searcher<'_, '_>| {
             let mut found = vec![None; targets.len()];
             search_part(
                 space, searcher, layout, states, pieces, cursor, targets, &mut found, cancel,
@@ -319,9 +325,9 @@ fn search<S: Space>(
 }
 
 #[allow(clippy::too_many_arguments)]
-fn search_part<S: Space>(
-    space: &S,
-    searcher: &mut Searcher<'_, S::Worker>,
+fn search_part(
+    space: AnySpace<'_>,
+    searcher: &mut Searcher<'_, '_>,
     layout: &Layout,
     states: &States,
     pieces: &[Piece],
@@ -364,11 +370,7 @@ fn search_part<S: Space>(
                 [Some((best, _))] if space.compare(best, row).is_lt() => return,
                 _ => {}
             }
-            space.expand(
-                worker,
-                row,
-                &mut Successors::new(row, &[], 0, layout, emitted),
-            );
+            worker.expand(row, &mut Successors::new(row, &[], 0, layout, emitted));
             let mut check = |target: usize| {
                 let better = |(best, _): &(Box<[u32]>, u64)| space.compare(row, best).is_lt();
                 if found[target].as_ref().is_none_or(better)

@@ -1,5 +1,6 @@
 //! The walk.
 
+use crate::any::AnySpace;
 use crate::disk::Disk;
 use crate::engine::{Engine, Reporter, Walked};
 use crate::hosts::Hosts;
@@ -145,8 +146,8 @@ pub struct Outcome {
 pub(crate) type Callback<'a> = Box<dyn FnMut(&Progress) + 'a>;
 
 /// A breadth-first walk over everything that a [`Space`] can reach.
-pub struct Walk<'a, S: Space> {
-    space: &'a S,
+pub struct Walk<'a> {
+    space: AnySpace<'a>,
     jobs: usize,
     limits: Limits<'a>,
     progress: Option<Callback<'a>>,
@@ -156,11 +157,11 @@ pub struct Walk<'a, S: Space> {
     parts: Vec<Box<dyn Read + Send>>,
 }
 
-impl<'a, S: Space> Walk<'a, S> {
+impl<'a> Walk<'a> {
     /// A walk with one thread and without limits.
-    pub fn new(space: &'a S) -> Self {
+    pub fn new<S: Space>(space: &'a S) -> Self {
         Walk {
-            space,
+            space: AnySpace::new(space),
             jobs: 1,
             limits: Limits::default(),
             progress: None,
@@ -257,7 +258,7 @@ impl<'a, S: Space> Walk<'a, S> {
             Vec::new()
         });
         // Findings that were only read must be some.
-        let is_one = |finding: &Finding| finding.is_of(self.space, &mut self.space.worker());
+        let is_one = |finding: &Finding| finding.is_found_in(self.space);
         if resumed && !findings.iter().all(is_one) {
             stopped = Some(Reason::Damaged);
             findings.clear();

@@ -95,7 +95,7 @@ fn same(a: &Outcome, b: &Outcome) {
     assert_eq!(sorted(a), sorted(b));
 }
 
-fn walk(graph: &Graph, stop_at_first: bool) -> Walk<'_, Graph> {
+fn walk(graph: &Graph, stop_at_first: bool) -> Walk<'_> {
     Walk::new(graph).stop_at_first(stop_at_first)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::question::states_something;
 use palisade_check::{Answer, Control, Note, Options, QUESTIONS, Verdict};
-use palisade_lang::Program;
+use palisade_lang::{Copies, Language, Program};
 use palisade_memory::{Criterion, Model};
 use palisade_param::check;
 use palisade_report::words;
@@ -16,6 +16,10 @@ const MOST_STATES: u64 = 400_000;
 /// Adds to the answer what it means: a program that is safe may still not be robust, which then is harmless, and one that is not robust may
 /// break or not.
 pub fn mention(program: &Program, answer: &mut Answer, options: &Options, control: &Control<'_>) {
+    if answer.verdict == Verdict::Holds && has_one_thread(program) {
+        answer.notes.push(Note::OneThread);
+        return;
+    }
     let (model, criterion) = (options.model, options.criterion);
     let weak = !matches!(model, Model::Sc);
     let other = match criterion {
@@ -79,4 +83,11 @@ pub fn mention(program: &Program, answer: &mut Answer, options: &Options, contro
         }
     };
     answer.notes.push(Note::Said(note));
+}
+
+/// Whether a program in a language that starts threads while it runs starts none.
+fn has_one_thread(program: &Program) -> bool {
+    let starts_threads = matches!(program.language, Language::C | Language::Rust);
+    let any_number = (program.threads.iter()).any(|thread| thread.copies == Copies::Any);
+    starts_threads && !any_number && program.instances().len() < 2
 }

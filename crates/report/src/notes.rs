@@ -57,6 +57,7 @@ pub fn sentence(note: &Note) -> String {
         Note::LoadBuffering { store, load } => format!(
             "the relaxed store in line {store} does not depend on the relaxed load in line {load} before it: C++ and ARM allow it to be seen before the load happens (load buffering), which this model, like RC11, does not have"
         ),
+        Note::OneThread => "the program starts no second thread, so no order of its accesses can be seen".to_owned(),
         Note::NothingCanRace => "no access is nonatomic, so nothing can race".to_owned(),
         Note::AllLocationsCount(names) => format!(
             "no location is declared `nonatomic`, so that races on all of them count ({}); where some are (`nonatomic shared x;`), only races on those do",

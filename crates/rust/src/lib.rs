@@ -20,7 +20,7 @@ mod together;
 
 use compile::{CompileError, Compiler};
 use index::Index;
-use palisade_lang::{Diagnostic, Program, Source, Span};
+use palisade_lang::{Diagnostic, LineColumn, Program, Source, Span};
 use program::Places;
 use run::build::{Execution, Merging};
 use std::path::{Path, PathBuf};
@@ -237,7 +237,50 @@ fn compiled(path: &Path, text: &str, compiler: &Compiler) -> Result<String, Vec<
     let mut compiler = compiler.clone();
     let (arguments, _crates) = models::crates(text, &compiler)?;
     compiler.arguments.extend(arguments);
-    mir_of(path, &compiler)
+    compile::mir_of(path, &compiler).map_err(|e| match e {
+        CompileError::Refused(said) => refused(path, text, &said),
+        other => not_compiled(other),
+    })
+}
+
+/// At most so many of the compiler's errors are shown.
+const MAX_ERRORS: usize = 8;
+
+/// What the compiler says against a file (`FILE:LINE:COLUMN: error…: MESSAGE`), at its places.
+fn refused(path: &Path, text: &str, said: &str) -> Vec<Diagnostic> {
+    let source = Source::new(path.to_string_lossy(), text);
+    let prefix = format!("{}:", path.display());
+    let placed = |line: &str| {
+        let (place, message) = line.strip_prefix(&prefix)?.split_once(": ")?;
+        let (line, column) = place.split_once(':')?;
+        let line_column = LineColumn {
+            line: line.parse().ok()?,
+            column: column.parse().ok()?,
+        };
+        let start = source.offset(None, line_column) as usize;
+        let rest = text.get(start..)?;
+        let word = |c: &char| c.is_alphanumeric() || *c == '_';
+        let length: usize = rest.chars().take_while(word).map(char::len_utf8).sum();
+        let span = Span::new(start, start + length.max(1).min(rest.len()));
+        let (code, message) = message.strip_prefix("error")?.split_once(": ")?;
+        let message = format!("the Rust compiler does not accept it: {message} {code}");
+        Some(Diagnostic::error(span, message.trim_end()).help(help_for(said)))
+    };
+    let found: Vec<_> = said.lines().filter_map(placed).take(MAX_ERRORS).collect();
+    match found.is_empty() {
+        true => not_compiled(CompileError::Refused(said.to_owned())),
+        false => found,
+    }
+}
+
+/// What to do where the compiler has refused a file.
+fn help_for(said: &str) -> &'static str {
+    // A path or a crate that is not found.
+    let codes = ["[E0432]", "[E0433]", "[E0463]"];
+    match codes.iter().any(|code| said.contains(code)) {
+        true => "a package is read with what it depends on by `cargo palisade check`",
+        false => "cargo check shows everything that is wrong",
+    }
 }
 
 /// The crate that a file is a module of.
@@ -348,7 +391,7 @@ fn roots(
                 Span::default(),
                 "nothing to begin with: there is no `fn main` and no `#[test]`",
             )
-            .help("write a `fn main` or a `#[test]` function that starts threads"),
+            .help("write a `fn main` or a `#[test]` function that starts threads, or ask about everything that uses one of its types: `--client TYPE`"),
         ]);
     }
     Ok(tests)
@@ -359,7 +402,12 @@ fn error(message: String, help: &str) -> Vec<Diagnostic> {
 }
 
 pub(crate) fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, Vec<Diagnostic>> {
-    compile::mir_of(path, compiler).map_err(|e| match e {
+    compile::mir_of(path, compiler).map_err(not_compiled)
+}
+
+/// Why there is no MIR, in words.
+fn not_compiled(why: CompileError) -> Vec<Diagnostic> {
+    match why {
         CompileError::Absent(why) => error(
             format!("the Rust compiler cannot be run: {why}"),
             "install Rust, or say with RUSTC where the compiler is",
@@ -369,7 +417,7 @@ pub(crate) fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, Vec<Dia
                 "the Rust compiler does not accept it: {}",
                 said.lines().next().unwrap_or("").trim()
             ),
-            "cargo check shows everything that is wrong",
+            help_for(&said),
         ),
         CompileError::Slow(limit) => error(
             format!("the Rust compiler takes longer than {} s", limit.as_secs()),
@@ -383,7 +431,7 @@ pub(crate) fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, Vec<Dia
             format!("no scratch directory can be used: {why}"),
             "set TMPDIR to one",
         ),
-    })
+    }
 }
 
 pub(crate) fn parsed(

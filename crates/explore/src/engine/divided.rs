@@ -5,13 +5,12 @@ use crate::budget::Full;
 use crate::levels::{Levels, SHARDS, Span, shard_of};
 use crate::pack::hash_of;
 use crate::shard::Shard;
-use crate::space::Space;
 use crate::team::lock;
 use crate::walk::Reason;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-impl<S: Space> Engine<'_, S> {
+impl Engine<'_> {
     /// Divides the states, which are all in the first shard; `spans` are those of the last level. Without memory for that, nothing changes, but the
     /// walk ends.
     pub(super) fn divide(

@@ -19,7 +19,6 @@ use crate::kept::Milestone;
 use crate::levels::{Levels, SHARDS, Span};
 use crate::pack::{Layout, hash_of};
 use crate::shard::Shard;
-use crate::space::Space;
 use crate::task::Alone;
 use crate::team::{Team, lock_soon, threads};
 use crate::walk::Reason;
@@ -187,7 +186,7 @@ impl Far {
     }
 }
 
-impl<S: Space> Engine<'_, S> {
+impl Engine<'_> {
     /// The disk does not do what it should.
     pub(super) fn fail(&self, error: &Error) {
         self.stop(match error.kind() {
@@ -209,12 +208,7 @@ impl<S: Space> Engine<'_, S> {
     }
 
     /// States to expand that are not here, as words in the chunk of a walker: how many.
-    pub(super) fn take_far(
-        &self,
-        far: &Far,
-        walker: &mut Walker<S::Worker>,
-        layout: &Layout,
-    ) -> usize {
+    pub(super) fn take_far(&self, far: &Far, walker: &mut Walker<'_>, layout: &Layout) -> usize {
         walker.chunk.clear();
         {
             let mut leftovers = lock(&far.leftovers);
@@ -251,7 +245,7 @@ impl<S: Space> Engine<'_, S> {
     pub(super) fn put_back(
         &self,
         far: &Far,
-        walker: &mut Walker<S::Worker>,
+        walker: &mut Walker<'_>,
         layout: &Layout,
         from: usize,
     ) {
@@ -270,7 +264,7 @@ impl<S: Space> Engine<'_, S> {
         room: u64,
         milestone: Milestone,
         levels: Levels,
-        leader: &mut Walker<S::Worker>,
+        leader: &mut Walker<'_>,
         reporter: &mut Reporter<'_>,
         team: &Team,
         hire: &mut dyn FnMut(),
@@ -335,7 +329,7 @@ impl<S: Space> Engine<'_, S> {
         &self,
         far: &Far,
         mut level: u64,
-        leader: &mut Walker<S::Worker>,
+        leader: &mut Walker<'_>,
         reporter: &mut Reporter<'_>,
         team: &Team,
         hire: &mut dyn FnMut(),
@@ -411,7 +405,7 @@ impl<S: Space> Engine<'_, S> {
         far: &Far,
         level: u64,
         spans: &mut Vec<Span>,
-        leader: &mut Walker<S::Worker>,
+        leader: &mut Walker<'_>,
         reporter: &mut Reporter<'_>,
         team: &Team,
         hire: &mut dyn FnMut(),

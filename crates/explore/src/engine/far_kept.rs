@@ -10,7 +10,7 @@ use crate::disk::run::Run;
 use crate::kept::{self, Keeper, damaged, read_number, write_number};
 use crate::levels::{Levels, SHARDS};
 use crate::pack::{Layout, hash_of};
-use crate::space::{Space, is_within};
+use crate::space::is_within;
 use crate::team::lock;
 use std::collections::{HashMap, HashSet};
 use std::io::{ErrorKind, Read, Result, Write};
@@ -60,7 +60,7 @@ struct Listed {
     bits: Vec<u32>,
 }
 
-impl<S: Space> Engine<'_, S> {
+impl Engine<'_> {
     /// Where the walk stands, before this level.
     pub(super) fn counts(&self, level: u64) -> Counts {
         Counts {

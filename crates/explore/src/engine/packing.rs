@@ -4,7 +4,6 @@ use super::{Engine, FIT, Slot};
 use crate::budget::Full;
 use crate::pack::{Layout, bits_of};
 use crate::shard::Shard;
-use crate::space::Space;
 use crate::team::{lock, threads};
 use crate::walk::Reason;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -23,7 +22,7 @@ fn spare_bits(bits: u32, states: u64) -> u32 {
     }
 }
 
-impl<S: Space> Engine<'_, S> {
+impl Engine<'_> {
     pub(super) fn note_too_large(&self, numbers: &[u32]) {
         let mut too_large = lock(&self.too_large);
         for (largest, &number) in too_large.iter_mut().zip(numbers) {

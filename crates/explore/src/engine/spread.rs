@@ -7,13 +7,14 @@
 //! A level is expanded in *turns*, each of some thousand states, so that what is on its way does not need much memory. After each turn, states are exchanged.
 
 use super::{BATCH, Engine, Walker, lock};
+use crate::any::{AnySpace, AnyWorker, Expand};
 use crate::best::{Best, keep_best};
 use crate::hosts::{Batch, Hosts, Lost, WaitLimit};
 use crate::levels::{Span, shard_of};
 use crate::names::{Names, Numbers};
 use crate::pack::{Layout, bits_of, factor, hash_of};
 use crate::path::{Found, Targets, step_to};
-use crate::space::{Emitted, Space, Successors};
+use crate::space::{Emitted, Successors};
 use crate::walk::{Limits, Reason, Stats};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -253,7 +254,7 @@ fn word(words: &[u64], at: usize) -> u64 {
 
 impl<'a> Spread<'a> {
     /// Where a walk is to be spread, and its space can be.
-    pub(super) fn new<S: Space>(space: &'a S, limits: &Limits<'a>) -> Option<Spread<'a>> {
+    pub(super) fn new(space: AnySpace<'a>, limits: &Limits<'a>) -> Option<Spread<'a>> {
         let hosts = limits.hosts.filter(|hosts| hosts.processes() > 1)?;
         let names = space.names()?;
         let width = space.width();
@@ -263,7 +264,7 @@ impl<'a> Spread<'a> {
             deadline: end.and_then(|end| Instant::now().checked_add(end)),
         };
         let mut hasher = DefaultHasher::new();
-        (std::any::type_name::<S>(), width, limits.question).hash(&mut hasher);
+        (space.kind, width, limits.question).hash(&mut hasher);
         let signature = hasher.finish();
         let tables = names.tables();
         // What goes wrong here is noticed in the first round.
@@ -420,10 +421,10 @@ impl<'a> Spread<'a> {
     }
 
     /// What has come out of the walk for all of them together.
-    pub(crate) fn conclude<S: Space>(
+    pub(crate) fn conclude(
         &self,
-        space: &S,
-        worker: Option<&mut S::Worker>,
+        space: AnySpace<'_>,
+        worker: Option<&mut AnyWorker<'_>>,
         stats: &mut Stats,
         best: &mut HashMap<u64, Best>,
         stopped: &mut Option<Reason>,
@@ -434,10 +435,10 @@ impl<'a> Spread<'a> {
         }
     }
 
-    fn try_to_conclude<S: Space>(
+    fn try_to_conclude(
         &self,
-        space: &S,
-        worker: Option<&mut S::Worker>,
+        space: AnySpace<'_>,
+        worker: Option<&mut AnyWorker<'_>>,
         stats: &mut Stats,
         best: &mut HashMap<u64, Best>,
         stopped: &mut Option<Reason>,
@@ -473,7 +474,7 @@ impl<'a> Spread<'a> {
             flag.store(all.iter().any(set), Relaxed);
         }
         // A step's label may say at which place of a row a thread stands, and that may be another one here.
-        let mut labels = StepsOf::new(space, worker);
+        let mut labels = StepsOf::new(space, worker.map(|worker| &mut **worker as &mut dyn Expand));
         for batch in batches.iter().filter(|batch| batch.kind == kind::FINDINGS) {
             let [kind, level, is_step, rows @ ..] = &batch.words[..] else {
                 return Err(self.give_up());
@@ -492,10 +493,10 @@ impl<'a> Spread<'a> {
     }
 
     /// The best steps to some rows, of those that all processes have found in their parts of a level.
-    pub(crate) fn best_steps<S: Space>(
+    pub(crate) fn best_steps(
         &self,
-        space: &S,
-        worker: &mut S::Worker,
+        space: AnySpace<'_>,
+        worker: &mut AnyWorker<'_>,
         targets: &Targets,
         found: Result<Found, Reason>,
     ) -> Result<Found, Reason> {
@@ -536,15 +537,15 @@ impl<'a> Spread<'a> {
 }
 
 /// Finds the labels of faulty steps.
-pub(super) struct StepsOf<'s, 'w, S: Space> {
-    space: &'s S,
-    worker: Option<&'w mut S::Worker>,
+pub(super) struct StepsOf<'s, 'w> {
+    space: AnySpace<'s>,
+    worker: Option<&'w mut (dyn Expand + 'w)>,
     emitted: Emitted,
     layout: Layout,
 }
 
-impl<'s, 'w, S: Space> StepsOf<'s, 'w, S> {
-    pub(super) fn new(space: &'s S, worker: Option<&'w mut S::Worker>) -> Self {
+impl<'s, 'w> StepsOf<'s, 'w> {
+    pub(super) fn new(space: AnySpace<'s>, worker: Option<&'w mut (dyn Expand + 'w)>) -> Self {
         StepsOf {
             space,
             worker,
@@ -559,7 +560,7 @@ impl<'s, 'w, S: Space> StepsOf<'s, 'w, S> {
             return 0;
         };
         let mut out = Successors::new(row, &[], 0, &self.layout, &mut self.emitted);
-        self.space.expand(worker, row, &mut out);
+        worker.expand(row, &mut out);
         let reports = self.emitted.reports.iter();
         let steps = reports.filter(|report| report.kind == kind);
         steps
@@ -569,7 +570,7 @@ impl<'s, 'w, S: Space> StepsOf<'s, 'w, S> {
     }
 }
 
-impl<S: Space> Engine<'_, S> {
+impl Engine<'_> {
     /// Whether more states may be expanded before others are heard.
     #[inline]
     pub(super) fn has_turn(&self) -> bool {
@@ -658,7 +659,7 @@ impl<S: Space> Engine<'_, S> {
     pub(super) fn exchange(
         &self,
         spread: &Spread<'_>,
-        leader: &mut Walker<S::Worker>,
+        leader: &mut Walker<'_>,
         more: bool,
     ) -> bool {
         let round = spread.round(purpose::TURN, self.stopped(), &[more.into()]);
@@ -686,7 +687,7 @@ impl<S: Space> Engine<'_, S> {
     fn insert_foreign(
         &self,
         spread: &Spread<'_>,
-        leader: &mut Walker<S::Worker>,
+        leader: &mut Walker<'_>,
         batch: &Batch,
     ) -> Result<(), Lost> {
         let sender = &mut leader.sender;

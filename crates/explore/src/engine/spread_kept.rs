@@ -8,7 +8,7 @@ use crate::best::{Best, keep_best};
 use crate::kept::{Milestone, damaged, read_best, read_number, write_best, write_number};
 use crate::levels::{Levels, SHARDS, Span};
 use crate::names::{Names, Numbers};
-use crate::space::{Space, is_within};
+use crate::space::is_within;
 use crate::team::lock;
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::sync::atomic::Ordering::Relaxed;
@@ -69,7 +69,7 @@ impl<'r> Part<'r> {
     }
 }
 
-impl<S: Space> Engine<'_, S> {
+impl Engine<'_> {
     /// Writes what this process has of the walk, as it stood at `milestone`.
     pub(super) fn write_part(
         &self,
@@ -135,7 +135,7 @@ impl<S: Space> Engine<'_, S> {
     pub(super) fn read_parts(
         &self,
         sources: &mut [Box<dyn Read + Send>],
-        leader: &mut Walker<S::Worker>,
+        leader: &mut Walker<'_>,
     ) -> Result<(Levels, [u32; SHARDS])> {
         let read = self.try_to_read_parts(sources, leader);
         if read.is_err() {
@@ -147,7 +147,7 @@ impl<S: Space> Engine<'_, S> {
     fn try_to_read_parts(
         &self,
         sources: &mut [Box<dyn Read + Send>],
-        leader: &mut Walker<S::Worker>,
+        leader: &mut Walker<'_>,
     ) -> Result<(Levels, [u32; SHARDS])> {
         let width = self.space.width();
         let own;
@@ -170,7 +170,7 @@ impl<S: Space> Engine<'_, S> {
         for part in &mut parts {
             transitions += read_number(part.source)?;
             let best = read_best(part.source, width, None)?;
-            let mut labels = StepsOf::new(self.space, Some(&mut leader.worker));
+            let mut labels = StepsOf::new(self.space, Some(&mut *leader.worker));
             for (kind, found) in best {
                 let mut row = found.row;
                 translate(&part.ours, &numbers, names, &mut row).map_err(|_| damaged())?;
