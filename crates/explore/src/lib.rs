@@ -60,7 +60,7 @@
 //! knows which states are on which level; `kept.rs` writes a walk down to go on later; `budget.rs` counts memory; and
 //! `engine/far.rs` goes on where memory ends, with what is in `disk`; `engine/spread.rs` is what is different where several
 //! processes walk together, which talk by `hosts`, in [`Names`] that all of them understand; a
-//! [`Quotient`] is a space in which some rows stand for others.
+//! [`Quotient`] is a space in which some rows stand for others; `any.rs` hides from the engine which space it walks.
 
 mod any;
 mod best;
