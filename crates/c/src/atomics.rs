@@ -130,6 +130,7 @@ impl Body<'_, '_> {
                     true => 1,
                     false => self.translator.cell_count(to, span)?,
                 };
+                self.leaps(&operand.expr, each);
                 let each = LangExpr::Const(each * self.translator.stride);
                 lower::binary(Multiply, operand.expr, each)
             }

@@ -17,6 +17,9 @@ const WITHOUT_EFFECT: &[&str] = &[
     "fputs",
     "fflush",
     "perror",
+    "strerror",
+    "warn",
+    "warnx",
     "sched_yield",
     "thrd_yield",
     "sleep",
@@ -126,6 +129,22 @@ impl Body<'_, '_> {
             expr: address,
             ty: result,
         })
+    }
+
+    /// Arguments of a function that does nothing with them here: they are read as those of any other.
+    pub fn passed(&mut self, arguments: &[Expr]) -> Done<()> {
+        for argument in arguments {
+            match &argument.kind {
+                ExprKind::String(_) | ExprKind::Float => {}
+                ExprKind::Name(_) | ExprKind::Member(..)
+                    if self.type_of(argument).is_ok_and(|ty| ty.is_scalar()) =>
+                {
+                    self.rvalue(argument)?;
+                }
+                _ => self.effect(argument)?,
+            }
+        }
+        Ok(())
     }
 
     /// An argument that must be there.
@@ -405,11 +424,7 @@ impl Body<'_, '_> {
             return Ok(Some(value));
         }
         if WITHOUT_EFFECT.contains(&name) {
-            for argument in arguments {
-                if !matches!(argument.kind, ExprKind::String(_) | ExprKind::Float) {
-                    self.effect(argument)?;
-                }
-            }
+            self.passed(arguments)?;
             return Ok(Some(Value::int(0)));
         }
         let value = match name {
@@ -439,11 +454,11 @@ impl Body<'_, '_> {
             | "_Exit"
             | "_exit"
             | "quick_exit"
+            | "err"
+            | "errx"
             | "__builtin_unreachable"
             | "__builtin_trap" => {
-                for argument in arguments {
-                    self.effect(argument)?;
-                }
+                self.passed(arguments)?;
                 self.finish(End::Stop, span);
                 Value::nothing()
             }

@@ -1,28 +1,50 @@
-//! Which variables of a function must be in memory, because their address is taken.
+//! Which variables of a function must be in memory: those whose address is taken, and those that nothing sets, so that it is seen when they are used.
 
 use crate::ast::*;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// Adds the names of all variables whose address is taken. Names that several variables share count for all of them.
+/// What is found, by names. Names that several variables share count for all of them.
+#[derive(Default)]
+struct Found {
+    /// Those whose address is taken.
+    addressed: HashSet<Rc<str>>,
+    /// Those that are declared without a value.
+    bare: HashSet<Rc<str>>,
+    /// Those that get a value later.
+    set: HashSet<Rc<str>>,
+}
+
+/// Adds the names of all variables that must be in memory.
 pub(crate) fn find(statements: &[Stmt], into: &mut HashSet<Rc<str>>) {
+    let mut found = Found::default();
+    in_statements(statements, &mut found);
+    into.extend(found.addressed);
+    into.extend(found.bare.difference(&found.set).cloned());
+}
+
+fn in_statements(statements: &[Stmt], into: &mut Found) {
     for statement in statements {
         in_statement(statement, into);
     }
 }
 
-fn in_statement(statement: &Stmt, into: &mut HashSet<Rc<str>>) {
+fn in_statement(statement: &Stmt, into: &mut Found) {
     let mut expr = |expr: &Expr| in_expr(expr, into);
     match &statement.kind {
         StmtKind::Expr(e) => expr(e),
         StmtKind::Declare(declarations) => {
             for declaration in declarations {
-                if let Some(init) = &declaration.init {
-                    in_init(init, into);
+                match &declaration.init {
+                    Some(init) => in_init(init, into),
+                    None if declaration.is_static || declaration.is_extern => {}
+                    None => {
+                        into.bare.insert(declaration.name.clone());
+                    }
                 }
             }
         }
-        StmtKind::Block(inner) => find(inner, into),
+        StmtKind::Block(inner) => in_statements(inner, into),
         StmtKind::If(condition, then, otherwise) => {
             expr(condition);
             in_statement(then, into);
@@ -53,7 +75,7 @@ fn in_statement(statement: &Stmt, into: &mut HashSet<Rc<str>>) {
     }
 }
 
-fn in_init(init: &Init, into: &mut HashSet<Rc<str>>) {
+fn in_init(init: &Init, into: &mut Found) {
     match init {
         Init::Expr(expr) => in_expr(expr, into),
         Init::List(entries, _) => entries.iter().for_each(|(_, init)| in_init(init, into)),
@@ -76,21 +98,28 @@ fn gives_back(function: &str) -> Option<usize> {
     }
 }
 
-fn in_expr(expr: &Expr, into: &mut HashSet<Rc<str>>) {
+fn in_expr(expr: &Expr, into: &mut Found) {
     match &expr.kind {
         ExprKind::Unary(Unary::AddressOf, operand) => {
             if let Some(name) = base(operand) {
-                into.insert(name.clone());
+                into.addressed.insert(name.clone());
             }
             in_expr(operand, into);
         }
+        ExprKind::Step { place, .. } => {
+            into.set.extend(base(place).cloned());
+            in_expr(place, into);
+        }
         ExprKind::Unary(_, operand)
-        | ExprKind::Step { place: operand, .. }
         | ExprKind::Cast(_, operand)
         | ExprKind::Member(operand, _)
         | ExprKind::Arrow(operand, _) => in_expr(operand, into),
+        ExprKind::Assign(_, place, value) => {
+            into.set.extend(base(place).cloned());
+            in_expr(place, into);
+            in_expr(value, into);
+        }
         ExprKind::Binary(_, left, right)
-        | ExprKind::Assign(_, left, right)
         | ExprKind::Comma(left, right)
         | ExprKind::Index(left, right) => {
             in_expr(left, into);
@@ -115,13 +144,16 @@ fn in_expr(expr: &Expr, into: &mut HashSet<Rc<str>>) {
                     ExprKind::Unary(Unary::AddressOf, operand)
                         if matches!(operand.kind, ExprKind::Name(_))
                 );
-                if !(given_back == Some(index) && plain) {
-                    in_expr(argument, into);
+                match &argument.kind {
+                    ExprKind::Unary(_, operand) if given_back == Some(index) && plain => {
+                        into.set.extend(base(operand).cloned());
+                    }
+                    _ => in_expr(argument, into),
                 }
             }
         }
         ExprKind::Compound(_, init) => in_init(init, into),
-        ExprKind::Statements(statements) => find(statements, into),
+        ExprKind::Statements(statements) => in_statements(statements, into),
         ExprKind::Generic(value, choices) => {
             in_expr(value, into);
             choices.iter().for_each(|(_, choice)| in_expr(choice, into));
@@ -134,7 +166,9 @@ fn in_expr(expr: &Expr, into: &mut HashSet<Rc<str>>) {
 fn base(expr: &Expr) -> Option<&Rc<str>> {
     match &expr.kind {
         ExprKind::Name(name) => Some(name),
-        ExprKind::Member(inner, _) | ExprKind::Index(inner, _) => base(inner),
+        ExprKind::Member(inner, _) | ExprKind::Index(inner, _) | ExprKind::Cast(_, inner) => {
+            base(inner)
+        }
         _ => None,
     }
 }

@@ -58,6 +58,8 @@ pub fn find(name: &str) -> Option<&'static str> {
         | "model-assert.h" | "librace.h" => include_str!("headers/verifier.h"),
         "stdalign.h" => "#define alignas _Alignas\n#define alignof _Alignof\n",
         "stdnoreturn.h" => "#define noreturn _Noreturn\n",
+        "sys/cdefs.h" => "#define __BEGIN_DECLS\n#define __END_DECLS\n",
+        "err.h" => "#include <stddef.h>\n",
         "stdarg.h" => "typedef void *va_list;\n",
         "signal.h" | "ctype.h" | "math.h" | "fcntl.h" | "sys/mman.h" | "sys/wait.h"
         | "sys/stat.h" | "locale.h" | "float.h" | "emmintrin.h" | "immintrin.h" | "x86intrin.h"

@@ -115,6 +115,8 @@ pub fn parse(name: &str, text: &str, options: &Options) -> Result<Parsed, Failur
         entry: translated.entry,
         limits: Limits {
             stride: translated.stride,
+            reach: translated.reach,
+            leap: translated.leap,
             ..options.limits
         },
     };

@@ -22,6 +22,10 @@ pub(crate) struct Translator<'a> {
     pub warnings: Vec<Diagnostic>,
     /// How far apart the addresses of neighbouring cells are.
     pub stride: i64,
+    /// The largest thing that a pointer points at which is followed, in cells.
+    pub reach: i64,
+    /// How far a computed pointer may be from where it was, in cells; 0 where none is computed.
+    pub leap: i64,
     /// Pointers become numbers, or numbers pointers.
     pub uses_bits: bool,
     /// The names of the function that is being translated, with their types: `typeof` may ask for them.
@@ -37,6 +41,8 @@ pub(crate) struct Translated {
     pub entry: FunctionId,
     pub warnings: Vec<Diagnostic>,
     pub stride: i64,
+    pub reach: i64,
+    pub leap: i64,
     uses_bits: bool,
 }
 
@@ -76,6 +82,8 @@ fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Tran
         todo: Vec::new(),
         warnings: Vec::new(),
         stride,
+        reach: 1,
+        leap: 0,
         uses_bits: false,
         local_types: Vec::new(),
         looking: Vec::new(),
@@ -101,6 +109,8 @@ fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Tran
         entry,
         warnings: translator.warnings,
         stride,
+        reach: translator.reach,
+        leap: translator.leap,
         uses_bits: translator.uses_bits,
     })
 }
@@ -147,6 +157,18 @@ impl<'a> Translator<'a> {
 
     /// An object with static storage; it is known by its name before its initial value is looked at.
     fn add_object(&mut self, declaration: &Declaration, name: &str) -> Done<(ObjectId, Type)> {
+        // It may be a function that mentions it first: the names of that function mean nothing here.
+        let around = std::mem::take(&mut self.local_types);
+        let object = self.object_of(declaration, name);
+        self.local_types = around;
+        if object.is_err() {
+            // Who asks once more, after an attempt, must not get one without its value.
+            self.globals.remove(&declaration.name);
+        }
+        object
+    }
+
+    fn object_of(&mut self, declaration: &Declaration, name: &str) -> Done<(ObjectId, Type)> {
         let span = declaration.span;
         let ty = self.with_length(&declaration.ty, declaration.init.as_deref(), span)?;
         let (object, ty) = self.new_object(name, ty, declaration.thread_local, span)?;

@@ -37,11 +37,35 @@ impl Value {
     }
 }
 
+/// As many things are left out behind each object where it is not known how far a pointer is moved: who goes just beyond the end does not go further.
+const UNKNOWN_LEAP: i64 = 4;
+
 impl Body<'_, '_> {
     /// The address so many cells behind this one.
     pub fn behind(&self, address: ValueExpr, cells: i64) -> ValueExpr {
         let offset = LangExpr::Const(cells * self.translator.stride);
         lower::binary(BinaryOp::Add, address, offset)
+    }
+
+    /// A pointer to such a thing is followed.
+    fn follows(&mut self, pointer: &ValueExpr, to: &Type, span: Span) {
+        let known = matches!(
+            pointer,
+            LangExpr::Atom(Atom::Object(_) | Atom::AddressOf(_))
+        );
+        if !known && let Ok(cells) = self.translator.cell_count(to, span) {
+            self.translator.reach = self.translator.reach.max(cells);
+        }
+    }
+
+    /// A pointer is moved by this many things of so many cells.
+    pub fn leaps(&mut self, count: &ValueExpr, cells: i64) {
+        let times = match count {
+            LangExpr::Const(count) => count.saturating_abs(),
+            _ => UNKNOWN_LEAP,
+        };
+        let leap = times.saturating_mul(cells);
+        self.translator.leap = self.translator.leap.max(leap);
     }
 
     /// The least and the largest value of an expression.
@@ -254,6 +278,7 @@ impl Body<'_, '_> {
                     return fail(operand.span, "this is not a pointer");
                 };
                 let to = resolved(to, span, self.translator)?;
+                self.follows(&value.expr, &to, span);
                 Ok((Place::Memory(value.expr), to))
             }
             ExprKind::Member(inner, name) => {
@@ -278,6 +303,7 @@ impl Body<'_, '_> {
                     return fail(inner.span, "this is not a pointer to a struct");
                 };
                 let to = resolved(to, span, self.translator)?;
+                self.follows(&value.expr, &to, span);
                 self.member_of(Place::Memory(value.expr), &to, name, span)
             }
             ExprKind::Index(array, index) => self.element(array, index, span),
@@ -382,6 +408,7 @@ impl Body<'_, '_> {
             return fail(array.span, "this is neither an array nor a pointer");
         };
         let to = resolved(to, span, self.translator)?;
+        self.follows(&sum.expr, &to, span);
         Ok((Place::Memory(sum.expr), to))
     }
 
@@ -1070,6 +1097,7 @@ impl Body<'_, '_> {
         match (op, left.ty.is_pointer(), right.ty.is_pointer()) {
             (BinaryOp::Add | BinaryOp::Subtract, true, false) => {
                 let each = each(self, &left.ty)?;
+                self.leaps(&right.expr, each / self.translator.stride);
                 let by = lower::binary(
                     BinaryOp::Multiply,
                     right.expr.clone(),
@@ -1082,6 +1110,7 @@ impl Body<'_, '_> {
             }
             (BinaryOp::Add, false, true) => {
                 let each = each(self, &right.ty)?;
+                self.leaps(&left.expr, each / self.translator.stride);
                 let by =
                     lower::binary(BinaryOp::Multiply, left.expr.clone(), LangExpr::Const(each));
                 Ok(Some(Value {

@@ -52,3 +52,17 @@ fn alignments_that_addresses_do_not_have_are_refused() {
     let (_, errors) = program("64").expect_err("64 is more than there is");
     assert!(errors[0].message.contains("alignment"), "{errors:?}");
 }
+
+/// An initial value that cannot be told is an error wherever the variable is used, and never left away.
+#[test]
+fn initial_values_that_are_not_known_are_refused() {
+    for variable in [
+        "int values[2] = {UNKNOWN, 2};",
+        "int values[] = {2, UNKNOWN};",
+    ] {
+        let text = format!("{variable}\nint main(void) {{ int i = 1; return values[i]; }}\n");
+        let parsed = palisade_c::parse("unknown.c", &text, &palisade_c::Options::default());
+        let (_, errors) = parsed.expect_err("a name that is not known");
+        assert!(errors[0].message.contains("UNKNOWN"), "{errors:?}");
+    }
+}

@@ -744,6 +744,9 @@ impl Program {
         let before = self.locations.partition_point(|l| l.address < address);
         match before.checked_sub(1) {
             _ if address == 0 => "a null pointer is followed".to_owned(),
+            None if address > 0 => format!(
+                "there is nothing at the address {address}, to which this goes, as from a null pointer to a member or from an object to what is beside it"
+            ),
             Some(last) => format!(
                 "there is nothing at the address {address}, to which this goes: the last that there is before it is `{}`",
                 self.locations[last].name

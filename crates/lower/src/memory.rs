@@ -1,7 +1,8 @@
 //! Where objects are: every cell is a location, and the addresses of an object's cells follow each other, from 1.
 //!
 //! Behind an object with an array in it, as many addresses are left out as it has cells: what goes beyond its end is an error then, and not another
-//! object's.
+//! object's. Where pointers are computed, addresses are left out between all objects; and those near to 0 are nobody's, so that members of nothing are
+//! no variables.
 
 use crate::fold;
 use crate::unit::{ArrayBlock, Atom, Cell, FunctionId, Object, ObjectId, Unit};
@@ -15,6 +16,9 @@ pub struct HeapBlock {
     /// How many cells.
     pub cells: u32,
 }
+
+/// No more addresses are left out, in cells.
+const MOST_APART: Value = 1 << 16;
 
 /// No array of more cells is allocated.
 const MOST_CELLS: Value = 1 << 14;
@@ -60,6 +64,8 @@ pub struct Memory {
     loose: Vec<(Value, Value)>,
     /// How far apart the addresses of neighbouring cells are.
     pub stride: Value,
+    /// How many addresses are left out between objects.
+    apart: Value,
     /// The address that the next location gets.
     next: Value,
 }
@@ -77,11 +83,17 @@ pub fn function_numbered(number: Value) -> Option<FunctionId> {
 impl Memory {
     /// The objects with static storage.
     pub fn new(unit: &Unit, frees: bool) -> Self {
-        let stride = unit.limits.stride.max(1);
+        let limits = &unit.limits;
+        let stride = limits.stride.max(1);
         let mut memory = Memory {
             frees,
             stride,
-            next: stride,
+            apart: limits.leap.clamp(0, MOST_APART) * stride,
+            next: limits
+                .reach
+                .saturating_add(limits.leap)
+                .clamp(1, MOST_APART)
+                * stride,
             ..Memory::default()
         };
         for object in &unit.objects {
@@ -117,9 +129,11 @@ impl Memory {
             self.next += self.stride;
         }
         let is_element = |cell: &Cell| cell.array.is_some() || cell.name.contains('[');
-        if cells.iter().any(is_element) {
-            self.next += cells.len() as Value * self.stride;
-        }
+        let behind = match cells.iter().any(is_element) {
+            true => cells.len() as Value * self.stride,
+            false => 0,
+        };
+        self.next += behind.max(self.apart);
         address
     }
 
@@ -193,6 +207,7 @@ impl Memory {
         let name = format!("{name}#{}", self.heap.len() + 1);
         if self.frees {
             let header = self.add_one(&format!("{name} state"), span);
+            self.next = header + self.stride;
             self.set_initial(header, 0, block_state::in_use(cells.len() as u32));
         }
         let address = self.add_unset(&name, cells, span);

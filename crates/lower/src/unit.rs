@@ -58,6 +58,10 @@ pub struct Limits {
     /// How far apart the addresses of neighbouring cells are: 1, or more where a program uses the low bits of pointers. The front end multiplies
     /// every offset by it.
     pub stride: Value,
+    /// How many cells behind an address a pointer to it may be followed: the largest thing that one points at. No location lies so near to null.
+    pub reach: Value,
+    /// How many cells from where it was a computed pointer may come to be; 0 where none is computed. So many addresses are left out between objects.
+    pub leap: Value,
 }
 
 impl Default for Limits {
@@ -67,6 +71,8 @@ impl Default for Limits {
             instances: 4,
             slots: 4,
             stride: 1,
+            reach: 1,
+            leap: 0,
         }
     }
 }

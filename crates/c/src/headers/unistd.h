@@ -1,4 +1,5 @@
 #include <stddef.h>
+#include <stdint.h>
 typedef long time_t;
 struct timespec { time_t tv_sec; long tv_nsec; };
 struct timeval { time_t tv_sec; long tv_usec; };
