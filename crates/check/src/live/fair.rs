@@ -8,7 +8,7 @@
 use palisade_lang::components::components;
 use palisade_threads::{LocalId, Status};
 
-use super::graph::{Graph, Holder};
+use super::graph::{Graph, Holder, Stop, Watch};
 
 /// Where a run can stay while a thread is stuck.
 #[derive(Clone, Debug)]
@@ -27,10 +27,11 @@ pub(super) struct Stuck<'g, 'f, 'p> {
     pub thread: usize,
     /// For each state: the thread runs there, and all steps are known.
     running: Vec<bool>,
+    watch: &'g Watch<'g>,
 }
 
 impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
-    pub fn new(graph: &'g Graph<'f, 'p>, thread: usize) -> Self {
+    pub fn new(graph: &'g Graph<'f, 'p>, thread: usize, watch: &'g Watch<'g>) -> Self {
         let code = graph.frame.codes[thread];
         let mut view = graph.frame.threads.view();
         let running = (0..graph.expanded())
@@ -43,11 +44,12 @@ impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
             graph,
             thread,
             running,
+            watch,
         }
     }
 
     /// The first place, by the distance of its nearest state, where a fair run can stay, among states that are `allowed`.
-    pub fn stay(&self, allowed: impl Fn(usize) -> bool) -> Option<Stay> {
+    pub fn stay(&self, allowed: impl Fn(usize) -> bool) -> Result<Option<Stay>, Stop> {
         let graph = self.graph;
         let states = graph.expanded();
         let alive: Vec<bool> = (0..states).map(|s| self.running[s] && allowed(s)).collect();
@@ -62,6 +64,7 @@ impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
         }
         let mut component;
         loop {
+            self.watch.check()?;
             component = self.components(&taken);
             let mut changed = false;
             for state in 0..states {
@@ -84,7 +87,7 @@ impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
         }
         members.retain(|states| !states.is_empty());
         members.sort_by_key(|states| states[0]);
-        members.into_iter().find_map(|states| {
+        let stay = members.into_iter().find_map(|states| {
             let turns: Vec<usize> = (states.iter())
                 .flat_map(|&s| graph.turns_of(s))
                 .filter(|&turn| taken[turn])
@@ -94,7 +97,8 @@ impl<'g, 'f, 'p> Stuck<'g, 'f, 'p> {
                 states,
                 turns,
             })
-        })
+        });
+        Ok(stay)
     }
 
     fn components(&self, taken: &[bool]) -> Vec<u32> {

@@ -9,7 +9,8 @@
 //! A choice among such steps is made earlier than it would have to be, which only gives the scheduler more to know.
 
 use std::hash::BuildHasher;
-use web_time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use web_time::{Duration, Instant};
 
 use hashbrown::HashTable;
 use palisade_lang::loops::Loops;
@@ -85,6 +86,36 @@ pub(super) enum Stop {
     Limit(&'static str),
     /// As many states as were asked for now are expanded.
     Enough,
+}
+
+/// When to stop.
+pub(super) struct Watch<'a> {
+    pub start: Instant,
+    pub timeout: Option<Duration>,
+    pub cancel: &'a AtomicBool,
+    /// Seconds that looking for hangs took last, for each state.
+    pub look: f64,
+}
+
+impl Watch<'_> {
+    /// An error if there is no more time.
+    pub fn check(&self) -> Result<(), Stop> {
+        self.check_before(0)
+    }
+
+    /// An error if there is no more time than it takes to look for hangs among so many states; some states are slower than others.
+    fn check_before(&self, states: usize) -> Result<(), Stop> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(Stop::Limit("it was interrupted"));
+        }
+        let spent = self.start.elapsed().as_secs_f64() + 1.5 * self.look * states as f64;
+        match self.timeout {
+            Some(limit) if spent > limit.as_secs_f64() => {
+                Err(Stop::Limit("the time limit is reached"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl<'f, 'p> Graph<'f, 'p> {
@@ -200,7 +231,7 @@ impl<'f, 'p> Graph<'f, 'p> {
     pub fn grow(
         &mut self,
         most: usize,
-        start: Instant,
+        watch: &Watch<'_>,
         options: &Options,
         control: &Control<'_>,
     ) -> Result<(), Stop> {
@@ -220,12 +251,7 @@ impl<'f, 'p> Graph<'f, 'p> {
                 return Err(Stop::Limit("there are more states than can be numbered"));
             }
             if at.is_multiple_of(1024) {
-                if control.cancel.load(std::sync::atomic::Ordering::Relaxed) {
-                    return Err(Stop::Limit("it was interrupted"));
-                }
-                if options.timeout.is_some_and(|limit| start.elapsed() > limit) {
-                    return Err(Stop::Limit("the time limit is reached"));
-                }
+                watch.check_before(at)?;
                 // Growing takes both the old and the new tables, and the analysis as much again as the edges.
                 let bytes = self.bytes();
                 if memory.is_some_and(|limit| bytes as u64 > limit / 3) {

@@ -29,7 +29,7 @@ use crate::reach::{Beyond, Buffers, TsoSpace};
 use crate::state::Frame;
 use crate::{Answer, Control, Model, Options, Reductions, Refusal, Stats, Verdict};
 use fair::{Stay, Stuck};
-use graph::{Graph, Stop};
+use graph::{Graph, Stop, Watch};
 
 /// What is stuck, and in what way.
 pub(crate) enum Hang {
@@ -145,32 +145,42 @@ fn decide(
     let mut answer = Answer::dismissed(0, start.elapsed());
     let mut most = FIRST_LOOK;
     let mut too_short = false;
-    loop {
-        let grown = graph.grow(most, start, options, control);
-        if let Some((stay, hang)) = first_hang(&graph, options) {
-            answer.verdict = Verdict::Violated;
-            let witness = lasso::witness(program, &graph, &stay, &hang, lists_all);
-            answer.witnesses.push(witness);
-            break;
+    let mut watch = Watch {
+        start,
+        timeout: options.timeout,
+        cancel: control.cancel,
+        look: 0.0,
+    };
+    let mut seen = 0;
+    let why = loop {
+        let grown = graph.grow(most, &watch, options, control);
+        let begin = Instant::now();
+        match first_hang(&graph, options, &watch) {
+            Ok(Some((stay, hang))) => {
+                answer.verdict = Verdict::Violated;
+                let witness = lasso::witness(program, &graph, &stay, &hang, lists_all);
+                answer.witnesses.push(witness);
+                break None;
+            }
+            Ok(None) => seen = graph.expanded(),
+            Err(stop) => break Some(stop),
         }
+        watch.look = begin.elapsed().as_secs_f64() / seen.max(1) as f64;
         match grown {
             Ok(()) => {
                 too_short = graph.cut.contains(&true);
                 if too_short {
                     answer.verdict = Verdict::Unknown(TOO_LONG.to_owned());
                 }
-                break;
+                break None;
             }
             Err(Stop::Enough) => most = most.saturating_mul(NEXT_LOOK),
-            Err(Stop::Limit(why)) => {
-                let reason = format!(
-                    "{why}; {} states were seen, and no thread is stuck in them",
-                    graph.expanded()
-                );
-                answer.verdict = Verdict::Unknown(reason);
-                break;
-            }
+            Err(stop) => break Some(stop),
         }
+    };
+    if let Some(Stop::Limit(why)) = why {
+        let reason = format!("{why}; {seen} states were seen, and no thread is stuck in them");
+        answer.verdict = Verdict::Unknown(reason);
     }
     if graph.errors {
         answer.notes.push(Note::ProgramErrs);
@@ -187,29 +197,40 @@ fn decide(
 }
 
 /// The nearest place where a thread waits for ever; if there is none, the nearest where one is starved.
-fn first_hang(graph: &Graph<'_, '_>, options: &Options) -> Option<(Stay, Hang)> {
+fn first_hang(
+    graph: &Graph<'_, '_>,
+    options: &Options,
+    watch: &Watch<'_>,
+) -> Result<Option<(Stay, Hang)>, Stop> {
     let instances = graph.frame.threads.instances();
     let asked = |&thread: &usize| {
         let name = options.thread.as_ref();
         name.is_none_or(|name| is_meant(graph.frame.program(), &instances[thread], name))
     };
-    let threads: Vec<Stuck<'_, '_, '_>> = (0..graph.frame.thread_count())
-        .filter(asked)
-        .map(|thread| Stuck::new(graph, thread))
-        .collect();
-    let nearest = |found: Vec<Stay>| found.into_iter().min_by_key(|stay| stay.states[0]);
-    let waiting = threads.iter().filter_map(|stuck| {
+    let mut threads: Vec<Stuck<'_, '_, '_>> = Vec::new();
+    for thread in (0..graph.frame.thread_count()).filter(asked) {
+        watch.check()?;
+        threads.push(Stuck::new(graph, thread, watch));
+    }
+    let nearest = |found: Vec<Option<Stay>>| {
+        let found = found.into_iter().flatten();
+        found.min_by_key(|stay| stay.states[0])
+    };
+    let waiting = threads.iter().map(|stuck| {
+        watch.check()?;
         let gets_out = stuck.gets_out_alone();
         stuck.stay(|state| !gets_out[state])
     });
-    if let Some(stay) = nearest(waiting.collect()) {
-        return Some((stay, Hang::Waits));
+    if let Some(stay) = nearest(waiting.collect::<Result<_, Stop>>()?) {
+        return Ok(Some((stay, Hang::Waits)));
     }
-    let starved = threads.iter().filter_map(|stuck| stuck.stay(|_| true));
-    let stay = nearest(starved.collect())?;
+    let starved = threads.iter().map(|stuck| stuck.stay(|_| true));
+    let Some(stay) = nearest(starved.collect::<Result<_, Stop>>()?) else {
+        return Ok(None);
+    };
     let hang = match lasso::all_are_stuck(graph, &stay) {
         true => Hang::Livelock,
         false => Hang::Starved,
     };
-    Some((stay, hang))
+    Ok(Some((stay, hang)))
 }

@@ -11,10 +11,12 @@
 //! Behind the locations a view has entries for accesses that may race ([`Watched`]): 1 if the last one of its kind happens before, 0 if not, or if there is none.
 
 use std::cmp::Ordering;
+use std::hash::Hasher;
 use std::sync::RwLock;
 
+use hashbrown::HashTable;
 use palisade_lang::{LocationId, Order, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHasher;
 
 /// For each location, which message is the newest known: a place in its list of messages.
 pub(crate) type Knowledge = Vec<u32>;
@@ -147,6 +149,58 @@ fn learn(knowledge: &mut Knowledge, more: &Knowledge) {
 fn without_zeros_at_the_end(knowledge: &mut Knowledge) {
     let last = knowledge.iter().rposition(|&entry| entry != 0);
     knowledge.truncate(last.map_or(0, |last| last + 1));
+}
+
+/// Bytes of a length.
+const LENGTH: usize = size_of::<u32>();
+
+/// How many bytes an entry takes that begins here.
+fn length_of(bytes: &[u8]) -> usize {
+    let mut length = [0; LENGTH];
+    length.copy_from_slice(&bytes[..LENGTH]);
+    u32::from_le_bytes(length) as usize
+}
+
+fn hash_of(bytes: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+/// Seven bits in a byte, the lowest first; all bytes but the last have the highest bit.
+#[inline]
+fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+#[inline]
+fn take_number(source: &mut &[u8]) -> u64 {
+    let (mut number, mut shift) = (0, 0);
+    while let Some((&byte, rest)) = source.split_first() {
+        *source = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+        shift += 7;
+    }
+    number
+}
+
+fn put_knowledge(out: &mut Vec<u8>, knowledge: &Knowledge) {
+    put_number(out, knowledge.len() as u64);
+    knowledge
+        .iter()
+        .for_each(|&entry| put_number(out, entry.into()));
+}
+
+fn take_knowledge(source: &mut &[u8]) -> Knowledge {
+    let length = take_number(source);
+    (0..length).map(|_| take_number(source) as u32).collect()
 }
 
 impl Messages {
@@ -478,6 +532,90 @@ impl Messages {
         }
     }
 
+    /// All of it as bytes, with its length before everything. What has other bytes is not the same.
+    fn packed(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(256);
+        // Room for the length.
+        bytes.extend([0; LENGTH]);
+        let out = &mut bytes;
+        put_number(out, self.of.len() as u64);
+        for of_location in &self.of {
+            put_number(out, of_location.len() as u64);
+            for message in of_location {
+                // Small numbers are short, also those below 0.
+                put_number(out, (message.value << 1 ^ message.value >> 63) as u64);
+                put_number(out, u64::from(message.joined));
+                put_knowledge(out, &message.knows);
+            }
+        }
+        for views in [&self.known, &self.pending, &self.released] {
+            put_number(out, views.len() as u64);
+            views
+                .iter()
+                .for_each(|knowledge| put_knowledge(out, knowledge));
+        }
+        put_knowledge(out, &self.fence);
+        match self.block {
+            None => put_number(out, 0),
+            Some(block) => {
+                put_number(out, 1 + u64::from(block.written));
+                put_number(out, block.location.into());
+                put_number(out, block.at.into());
+            }
+        }
+        put_number(out, self.accessed.len() as u64);
+        out.extend(self.accessed.iter().map(|&accessed| u8::from(accessed)));
+        let length = bytes.len() as u32;
+        bytes[..LENGTH].copy_from_slice(&length.to_le_bytes());
+        bytes
+    }
+
+    /// What has these bytes.
+    fn unpacked(bytes: &[u8]) -> Self {
+        let source = &mut &bytes[LENGTH..];
+        let of = (0..take_number(source))
+            .map(|_| {
+                let length = take_number(source);
+                let messages = (0..length).map(|_| {
+                    let value = take_number(source);
+                    Message {
+                        value: (value >> 1) as Value ^ -((value & 1) as Value),
+                        joined: take_number(source) != 0,
+                        knows: take_knowledge(source),
+                    }
+                });
+                messages.collect()
+            })
+            .collect();
+        let mut views = || {
+            (0..take_number(source))
+                .map(|_| take_knowledge(source))
+                .collect()
+        };
+        let (known, pending, released) = (views(), views(), views());
+        let fence = take_knowledge(source);
+        let block = match take_number(source) {
+            0 => None,
+            kind => Some(Block {
+                written: kind == 2,
+                location: take_number(source) as u32,
+                at: take_number(source) as u32,
+            }),
+        };
+        let accessed = (0..take_number(source))
+            .map(|_| take_number(source) != 0)
+            .collect();
+        Messages {
+            of,
+            known,
+            pending,
+            released,
+            fence,
+            block,
+            accessed,
+        }
+    }
+
     /// Forgets what makes no difference. `accesses` says whether a thread may still access a location, `reads` whether it may still read it (in a read-modify-write, too), `acts` whether it
     /// may still do anything, `nonatomic` whether a location is, and `ahead` how a thread may still come to read a location. The places of the messages of each location that are gone, the last one first.
     pub fn forget(
@@ -667,33 +805,78 @@ pub(crate) enum Written {
 #[derive(Debug, Default)]
 pub(crate) struct Pool(RwLock<Table>);
 
+/// Messages, written down one after the other: as lists of lists, millions of them would take several times the room, and seconds to be given back.
 #[derive(Debug, Default)]
 struct Table {
-    met: Vec<std::sync::Arc<Messages>>,
-    numbers: FxHashMap<std::sync::Arc<Messages>, u32>,
+    pages: Vec<Vec<u8>>,
+    /// By number: the page, and where on it.
+    places: Vec<(u32, u32)>,
+    numbers: HashTable<u32>,
+}
+
+/// Bytes of a page, but for one that has a single entry.
+const PAGE: usize = 1 << 16;
+
+impl Table {
+    /// What begins with an entry.
+    fn from(&self, number: u32) -> &[u8] {
+        let (page, at) = self.places[number as usize];
+        &self.pages[page as usize][at as usize..]
+    }
+
+    fn get(&self, number: u32) -> Messages {
+        Messages::unpacked(self.from(number))
+    }
+
+    /// The number of what is written there, if it has one. As each has its length before it, none is the beginning of another.
+    fn find(&self, hash: u64, written: &[u8]) -> Option<u32> {
+        let same = |&number: &u32| self.from(number).starts_with(written);
+        self.numbers.find(hash, same).copied()
+    }
+
+    fn add(&mut self, hash: u64, written: &[u8]) -> u32 {
+        let has_room = |page: &Vec<u8>| page.len() + written.len() <= page.capacity();
+        if !self.pages.last().is_some_and(has_room) {
+            self.pages.push(Vec::with_capacity(PAGE.max(written.len())));
+        }
+        let number = self.places.len() as u32;
+        let page = self.pages.len() - 1;
+        let at = self.pages[page].len();
+        self.pages[page].extend_from_slice(written);
+        self.places.push((page as u32, at as u32));
+        let (pages, places) = (&self.pages, &self.places);
+        let again = |&number: &u32| {
+            let (page, at) = places[number as usize];
+            let rest = &pages[page as usize][at as usize..];
+            hash_of(&rest[..length_of(rest)])
+        };
+        self.numbers.insert_unique(hash, number, again);
+        number
+    }
 }
 
 impl Pool {
-    pub fn get(&self, number: u32) -> std::sync::Arc<Messages> {
+    pub fn get(&self, number: u32) -> Messages {
         let table = self.0.read().unwrap_or_else(|e| e.into_inner());
-        table.met[number as usize].clone()
+        table.get(number)
     }
 
-    pub fn number(&self, messages: Messages) -> u32 {
+    pub fn number(&self, messages: &Messages) -> u32 {
+        let written = messages.packed();
+        let hash = hash_of(&written);
         {
             let table = self.0.read().unwrap_or_else(|e| e.into_inner());
-            if let Some(&number) = table.numbers.get(&messages) {
+            if let Some(number) = table.find(hash, &written) {
                 return number;
             }
         }
         let mut table = self.0.write().unwrap_or_else(|e| e.into_inner());
-        if let Some(&number) = table.numbers.get(&messages) {
-            return number;
-        }
-        let number = table.met.len() as u32;
-        let messages = std::sync::Arc::new(messages);
-        table.met.push(messages.clone());
-        table.numbers.insert(messages, number);
+        // Another thread may have been faster.
+        let number = match table.find(hash, &written) {
+            Some(number) => number,
+            None => table.add(hash, &written),
+        };
+        debug_assert_eq!(table.get(number), *messages);
         number
     }
 
@@ -707,8 +890,9 @@ impl Pool {
     /// Appends what the numbers stand for, for another process.
     pub fn keep_numbers(&self, out: &mut Vec<i64>) {
         let table = self.0.read().unwrap_or_else(|e| e.into_inner());
-        out.push(table.met.len() as i64);
-        for messages in &table.met {
+        out.push(table.places.len() as i64);
+        for number in 0..table.places.len() {
+            let messages = table.get(number as u32);
             messages.put(out);
             for knowledge in messages.pending.iter().chain(&messages.released) {
                 out.push(knowledge.len() as i64);
@@ -726,7 +910,7 @@ impl Pool {
     /// How many have numbers.
     pub fn count(&self) -> u32 {
         let table = self.0.read().unwrap_or_else(|e| e.into_inner());
-        table.met.len() as u32
+        table.places.len() as u32
     }
 
     /// Makes it so again; `None` where that cannot be.
@@ -792,10 +976,63 @@ impl Pool {
             for _ in 0..watched.count {
                 messages.accessed.push(numbers.next()? != 0);
             }
-            if !messages.is_whole() || self.number(messages) != number {
+            if !messages.is_whole() || self.number(&messages) != number {
                 return None;
             }
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let watched = Watched::new(2, [(false, true), (true, true)]);
+        let mut messages = Messages::initial(&[0, -1], &watched, &[true, false], &[false, true]);
+        let pool = Pool::default();
+        let mut met = vec![messages.clone()];
+        for value in [1, -1, 63, 64, -64, -65, Value::MIN, Value::MAX] {
+            messages.of[0].push(Message {
+                value,
+                knows: vec![3, u32::MAX, 0, 127, 128],
+                joined: value < 0,
+            });
+            messages.fence[1] += 1;
+            messages.accessed[1] = value < 0;
+            messages.block = (value > 0).then_some(Block {
+                location: 1,
+                at: 300,
+                written: value > 1,
+            });
+            met.push(messages.clone());
+        }
+        let numbers: Vec<u32> = met.iter().map(|messages| pool.number(messages)).collect();
+        for (number, messages) in numbers.iter().zip(&met) {
+            assert_eq!(pool.get(*number), *messages);
+            assert_eq!(pool.number(messages), *number);
+        }
+        assert_eq!(pool.count() as usize, met.len());
+    }
+
+    /// Entries that fill pages, and some that are longer than one.
+    #[test]
+    fn there_is_room_for_many() {
+        let pool = Pool::default();
+        let of_number = |number: u32| {
+            let mut messages = Messages::initial(&[0], &Watched::default(), &[true], &[true]);
+            let length = if number % 500 == 499 { PAGE } else { 40 };
+            messages.known[0] = vec![number; length];
+            messages
+        };
+        for number in 0..3000 {
+            assert_eq!(pool.number(&of_number(number)), number);
+        }
+        for number in (0..3000).rev() {
+            assert_eq!(pool.number(&of_number(number)), number);
+            assert_eq!(pool.get(number), of_number(number));
+        }
     }
 }

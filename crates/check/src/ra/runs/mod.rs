@@ -621,7 +621,7 @@ impl<'f> Space for RaSpace<'f, '_> {
             let (pending, released) = (&rules.acquire_fence, &rules.release_fence);
             let mut messages = Messages::initial(&values, &rules.watched, pending, released);
             self.forget(&mut worker.view, &row, &mut messages);
-            row.push(self.pool.number(messages));
+            row.push(self.pool.number(&messages));
             row.extend(self.spells.map(|_| 0));
             out.push(0, &row);
         }
@@ -698,7 +698,7 @@ impl<'f> Space for RaSpace<'f, '_> {
                                 }
                                 let mut messages = messages.clone();
                                 self.forget(view, next, &mut messages);
-                                next[self.component()] = self.pool.number(messages);
+                                next[self.component()] = self.pool.number(&messages);
                                 self.put_spell(next, spell);
                                 out.push(label(), next);
                             }
