@@ -641,6 +641,12 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "N", requires = "client")]
     pub calls: Option<usize>,
 
+    /// Whether some order of the client's calls explains what they return: as a `stack`, a `queue`, a `register`, a `counter` or a `mutex` does, or a type of the file.
+    ///
+    /// `stack:2` and `queue:2` have room for two. A type of the file has functions of the same names, and implements `Default` and `Clone`.
+    #[arg(long, value_name = "MODEL", requires = "client")]
+    pub linearizable: Option<String>,
+
     /// Of a Rust file, memory that is allocated and never freed is an error, too.
     #[arg(long)]
     pub leaks: bool,
@@ -676,6 +682,7 @@ impl ReadingArgs {
                 ty: ty.clone(),
                 threads: self.threads,
                 calls: self.calls,
+                linearizable: self.linearizable.clone(),
             }),
             leaks: self.leaks,
             ..palisade::Reading::default()

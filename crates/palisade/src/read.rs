@@ -22,6 +22,8 @@ pub struct ClientOf {
     pub threads: Option<ClientThreads>,
     /// How many calls each of them makes at most.
     pub calls: Option<usize>,
+    /// The sequential model by which some order of the calls has to explain what they return, where that is asked.
+    pub linearizable: Option<String>,
 }
 
 /// How many threads a client has.
@@ -210,6 +212,7 @@ fn read_rust(source: Source, reading: &Reading) -> Result<Input, Failure> {
             ClientThreads::Any => palisade_rust::client::Threads::Any,
         }),
         calls: client.calls,
+        linearizable: client.linearizable.clone(),
     });
     let usual = palisade_rust::compile::Compiler::default();
     let compiler = palisade_rust::compile::Compiler {

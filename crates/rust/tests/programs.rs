@@ -69,6 +69,7 @@ fn wrong_client(file: &Path) -> Option<String> {
             ty: ty.to_owned(),
             threads: None,
             calls: None,
+            linearizable: None,
         }),
         ..palisade_rust::Options::default()
     };

@@ -6,6 +6,7 @@
 
 mod any;
 mod api;
+pub mod linear;
 mod mirror;
 mod shape;
 mod text;
@@ -41,6 +42,8 @@ pub struct Client {
     pub threads: Option<Threads>,
     /// How many calls each thread makes at most; any number where nothing is said, if the memory for that is bounded.
     pub calls: Option<usize>,
+    /// The sequential model by which some order of the calls has to explain what they return, where that is asked.
+    pub linearizable: Option<String>,
 }
 
 /// Threads where nothing is said.
@@ -98,6 +101,19 @@ pub fn load(
         _ => THREADS,
     };
     let asked = Asked::new(&api, &client.ty).map_err(not)?;
+    let linear = match &client.linearizable {
+        None => None,
+        Some(model) => {
+            let help = "`--linearizable` is explained in the book, under Rust";
+            let model = linear::Model::of(model).map_err(|why| not(trouble(why, help)))?;
+            if client.threads == Some(Threads::Any) {
+                let message = "an order of all calls is looked for where their number is known";
+                return Err(not(trouble(message, "say `--threads 2`")));
+            }
+            let calls = client.calls.unwrap_or(CALLS);
+            Some(linear::Plan { model, calls })
+        }
+    };
     let mut session = Session {
         path,
         source,
@@ -106,11 +122,12 @@ pub fn load(
         asked: &asked,
         threads,
         any: client.threads == Some(Threads::Any),
+        linear: linear.as_ref(),
     };
     let first = session.attempt(client.calls);
     // Where values live in memory that is allocated, only a number of calls can be followed.
     let mut again = None;
-    let unbounded = client.calls.is_none();
+    let unbounded = client.calls.is_none() && linear.is_none();
     let met = match &first {
         Ok(made) => made.programs.iter().any(|(_, p)| !p.bounds.is_empty()),
         Err(not) => not.growing,
@@ -251,6 +268,7 @@ struct Session<'a> {
     asked: &'a Asked,
     threads: usize,
     any: bool,
+    linear: Option<&'a linear::Plan>,
 }
 
 /// A client that was compiled, with its programs.
@@ -316,7 +334,17 @@ impl Session<'_> {
         if let Some(diagnostics) = refusal {
             return Err(self.not(diagnostics));
         }
-        let found = compiled(&mirror, &compiler, &mut writer, |w| w.roots());
+        let mut wrong = None;
+        let found = compiled(&mirror, &compiler, &mut writer, |w| match self.linear {
+            None => w.roots(),
+            Some(plan) => plan.roots(w).unwrap_or_else(|why| {
+                wrong = Some(why);
+                Default::default()
+            }),
+        });
+        if let Some((message, help)) = wrong {
+            return Err(self.not(trouble(message, help)));
+        }
         let (mir, roots) = found.map_err(|e| self.not(e))?;
         if roots.is_empty() {
             return Err(self.not(self.nothing_to_do(&mut writer)));
@@ -371,11 +399,15 @@ impl Session<'_> {
     fn nothing_to_do(&self, writer: &mut Writer<'_>) -> Trouble {
         let name = self.asked_name();
         let adt = &self.api.types[self.asked.instance.adt];
-        let message = match writer.openings().is_empty() {
-            true => format!(
+        let message = match (writer.openings().is_empty(), self.linear) {
+            (false, Some(plan)) => format!(
+                "no threads can call functions of a {name} that {} has",
+                plan.model.name()
+            ),
+            (true, _) => format!(
                 "no client can make a {name}: it has no safe public function that returns one"
             ),
-            false => format!(
+            (false, None) => format!(
                 "no two threads can use a {name}: it is not Sync, or has nothing to call by reference, and it cannot be cloned and sent"
             ),
         };
@@ -413,10 +445,13 @@ impl Session<'_> {
         };
         let name = self.asked_name();
         let all = [By::Shared, By::Mut, By::Value].into_iter().flat_map(kind);
-        notes.push(format!(
-            "the client of {name}: {any} that call {} in any order, {per_thread}",
-            listed(&all.collect::<Vec<_>>()),
-        ));
+        let all = listed(&all.collect::<Vec<_>>());
+        match self.linear {
+            None => notes.push(format!(
+                "the client of {name}: {any} that call {all} in any order, {per_thread}"
+            )),
+            Some(plan) => notes.extend(plan.notes(&name, &all, &made.text)),
+        }
         if made.calls.is_some() && client.calls.is_none() {
             notes.push(
                 "any number of calls would need memory without a bound: `--calls N` asks for more"
@@ -441,7 +476,7 @@ impl Session<'_> {
                 .collect();
             notes.push(format!("not called: {}", each.join(", ")));
         }
-        let wanted = client.threads.is_none() || self.any;
+        let wanted = (client.threads.is_none() || self.any) && self.linear.is_none();
         let free = made.programs.iter().filter(|(root, _)| root.free && wanted);
         let copies = free.map(|(root, program)| match root.shared {
             true => Some((root.name.clone(), any::any(program)?)),

@@ -14,7 +14,7 @@ pub struct Line {
     pub key: Option<Rc<str>>,
 }
 
-type Block = Vec<Line>;
+pub type Block = Vec<Line>;
 
 /// What is always there. Comparisons of times come out either way: that is the free choice.
 const HEADER: &str = "\
@@ -44,20 +44,20 @@ pub enum By {
 
 /// A call that a client can make.
 #[derive(Clone, Debug)]
-struct Call {
-    key: Rc<str>,
-    by: By,
+pub struct Call {
+    pub key: Rc<str>,
+    pub by: By,
     /// With `@` for the value that it is called on.
-    expression: String,
-    result: Shape,
+    pub expression: String,
+    pub result: Shape,
 }
 
 /// How threads come to have the values.
 #[derive(Clone, Debug)]
 pub struct Opening {
     key: Rc<str>,
-    setup: Block,
-    parts: Vec<(String, Instance)>,
+    pub setup: Block,
+    pub parts: Vec<(String, Instance)>,
 }
 
 /// A function to begin with.
@@ -93,7 +93,7 @@ pub fn path_to(module: &str, name: &str) -> String {
     }
 }
 
-fn line(text: impl Into<String>) -> Line {
+pub fn line(text: impl Into<String>) -> Line {
     Line {
         depth: 0,
         text: text.into(),
@@ -101,7 +101,7 @@ fn line(text: impl Into<String>) -> Line {
     }
 }
 
-fn keyed(text: impl Into<String>, key: &Rc<str>) -> Line {
+pub fn keyed(text: impl Into<String>, key: &Rc<str>) -> Line {
     Line {
         key: Some(key.clone()),
         ..line(text)
@@ -116,7 +116,7 @@ fn deeper(block: Block) -> Block {
     block.into_iter().map(deeper).collect()
 }
 
-fn braces(head: &str, block: Block, tail: &str) -> Block {
+pub fn braces(head: &str, block: Block, tail: &str) -> Block {
     let mut all = vec![line(head)];
     all.extend(deeper(block));
     all.push(line(tail));
@@ -124,7 +124,7 @@ fn braces(head: &str, block: Block, tail: &str) -> Block {
 }
 
 /// One of the blocks, or `last`.
-fn choice(blocks: Vec<Block>, last: &str) -> Block {
+pub fn choice(blocks: Vec<Block>, last: &str) -> Block {
     let mut inner = Vec::new();
     let count = blocks.len() + 1;
     for (at, block) in blocks.into_iter().enumerate() {
@@ -159,7 +159,7 @@ impl<'a> Writer<'a> {
         &self.api.types[instance.adt].name
     }
 
-    fn has(&self, instance: &Instance, name: &str) -> bool {
+    pub fn has(&self, instance: &Instance, name: &str) -> bool {
         let key = format!("{}: {name}", self.adt_name(instance));
         let traits = &self.api.types[instance.adt].traits;
         traits.iter().any(|t| t.name == name) && !self.refused.contains_key(&key)
@@ -182,8 +182,21 @@ impl<'a> Writer<'a> {
         scope
     }
 
-    /// The call of a function, or why there is none.
+    /// The call of a function, if there is one.
     fn call(&mut self, function: &'a Function, instance: &Instance) -> Option<Call> {
+        let api = self.api;
+        self.call_with(function, instance, &mut |shape| {
+            made(api, shape, Some((instance, "&@")))
+        })
+    }
+
+    /// The call of a function with the arguments that are given for their types, or why there is none.
+    pub fn call_with(
+        &mut self,
+        function: &'a Function,
+        instance: &Instance,
+        argument: &mut dyn FnMut(&Shape) -> Result<String, String>,
+    ) -> Option<Call> {
         let api = self.api;
         let adt = &api.types[instance.adt];
         let name = function.sig.ident.to_string();
@@ -253,7 +266,7 @@ impl<'a> Writer<'a> {
                     continue;
                 }
             }
-            match made(api, &shape, Some((instance, "&@"))) {
+            match argument(&shape) {
                 Ok(argument) => arguments.push(argument),
                 Err(what) => {
                     leave_out(format!("no value of the type {what} is made here"));
@@ -305,14 +318,14 @@ impl<'a> Writer<'a> {
         calls
     }
 
-    fn target(&self, instance: &Instance) -> Option<Shape> {
+    pub fn target(&self, instance: &Instance) -> Option<Shape> {
         let traits = &self.api.types[instance.adt].traits;
         let deref = traits.iter().find(|t| t.name == "Deref")?;
         let (_, ty) = deref.types.iter().find(|(name, _)| name == "Target")?;
         Some(inside(self.api, &deref.of, instance).shape(ty))
     }
 
-    fn note(&mut self, call: &Call) {
+    pub fn note(&mut self, call: &Call) {
         self.called.insert(call.key.to_string(), call.by);
     }
 
@@ -736,7 +749,7 @@ impl<'a> Writer<'a> {
         found
     }
 
-    fn head(&self) -> Block {
+    pub fn head(&self) -> Block {
         let mut all: Block = HEADER.lines().map(line).collect();
         all.push(line(format!("type Subject = {};", self.subject_type)));
         all
@@ -764,7 +777,7 @@ impl<'a> Writer<'a> {
         all
     }
 
-    fn is(&self, opening: &Opening, part: &str, what: &str) -> bool {
+    pub fn is(&self, opening: &Opening, part: &str, what: &str) -> bool {
         !self.refused.contains_key(&fact(opening, part, what))
     }
 
