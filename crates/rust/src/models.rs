@@ -20,6 +20,9 @@ const MODELS: [&str; 6] = [
 /// One atomic integer type: `ATOMIC` is its name and `NUMBER` what it holds.
 const INTEGER: &str = include_str!("models/atomic_integer.rs");
 
+/// Maps and sets: `MAP` and `SET` are their names, `MAPS` and `SETS` their modules.
+const MAP: &str = include_str!("models/map.rs");
+
 /// Crates whose names the compiler needs where a file uses them and does not say where they are.
 const CRATES: [(&str, &str); 4] = [
     ("loom", include_str!("models/loom.rs")),
@@ -53,7 +56,18 @@ pub fn text() -> String {
     ] {
         atomics.push_str(&INTEGER.replace("ATOMIC", atomic).replace("NUMBER", number));
     }
-    MODELS.join("\n").replace("// ATOMIC INTEGERS", &atomics)
+    let map = |first: &str, module: &str, bound: &str, sorted: &str| {
+        let text = MAP.replace("MAPS", &format!("{module}_map"));
+        let text = text.replace("SETS", &format!("{module}_set"));
+        let text = text.replace("MAP", &format!("{first}Map"));
+        let text = text.replace("SET", &format!("{first}Set"));
+        text.replace("BOUND", bound).replace("SORTED", sorted)
+    };
+    let maps = map("Hash", "hash", "PartialEq + PartialOrd", "false")
+        + &map("BTree", "btree", "PartialOrd", "true");
+    let models = MODELS.join("\n");
+    let models = models.replace("// ATOMIC INTEGERS", &atomics);
+    models.replace("// MAPS AND SETS", &maps)
 }
 
 /// Adds the models to what is known.

@@ -97,6 +97,21 @@
                 ATOMIC::new(0)
             }
         }
+        impl ATOMIC {
+            pub fn try_update<F: FnMut(NUMBER) -> Option<NUMBER>>(&self, set: Ordering, fetch: Ordering, f: F) -> Result<NUMBER, NUMBER> {
+                self.fetch_update(set, fetch, f)
+            }
+            pub fn update<F: FnMut(NUMBER) -> NUMBER>(&self, set: Ordering, fetch: Ordering, mut f: F) -> NUMBER {
+                let mut old = atomic_load(&raw const self.v, fetch);
+                loop {
+                    let (seen, done) = atomic_cas_weak(&raw const self.v, old, f(old), set, fetch);
+                    if done {
+                        return seen;
+                    }
+                    old = seen;
+                }
+            }
+        }
         impl From<NUMBER> for ATOMIC {
             fn from(v: NUMBER) -> Self {
                 ATOMIC::new(v)

@@ -8,7 +8,7 @@ pub mod iter {
         fn map<B, F: FnMut(Self::Item) -> B>(self, f: F) -> Map<Self, F> { Map { iter: self, f } }
         fn filter<F: FnMut(&Self::Item) -> bool>(self, f: F) -> Filter<Self, F> { Filter { iter: self, f } }
         fn enumerate(self) -> Enumerate<Self> { Enumerate { iter: self, count: 0 } }
-        fn zip<U: Iterator>(self, other: U) -> Zip<Self, U> { Zip { a: self, b: other } }
+        fn zip<U: IntoIterator>(self, other: U) -> Zip<Self, U::IntoIter> { Zip { a: self, b: other.into_iter() } }
         fn take(self, n: usize) -> Take<Self> { Take { iter: self, n } }
         fn rev(self) -> Rev<Self> { Rev { iter: self } }
         fn by_ref(&mut self) -> &mut Self { self }
@@ -135,10 +135,92 @@ pub mod iter {
                 k -= 1;
             }
         }
+        fn try_fold<B, F: FnMut(B, Self::Item) -> R, R: crate::ops::Try<Output = B> + crate::ops::FromResidual<<R as crate::ops::Try>::Residual>>(&mut self, init: B, mut f: F) -> R {
+            let mut value = init;
+            loop {
+                match self.next() {
+                    Option::Some(x) => match <R as crate::ops::Try>::branch(f(value, x)) {
+                        crate::ops::ControlFlow::Continue(next) => value = next,
+                        crate::ops::ControlFlow::Break(rest) => return <R as crate::ops::FromResidual<<R as crate::ops::Try>::Residual>>::from_residual(rest),
+                    },
+                    Option::None => return <R as crate::ops::Try>::from_output(value),
+                }
+            }
+        }
+        fn try_for_each<F: FnMut(Self::Item) -> R, R: crate::ops::Try<Output = ()> + crate::ops::FromResidual<<R as crate::ops::Try>::Residual>>(&mut self, mut f: F) -> R {
+            loop {
+                match self.next() {
+                    Option::Some(x) => match <R as crate::ops::Try>::branch(f(x)) {
+                        crate::ops::ControlFlow::Continue(_) => {}
+                        crate::ops::ControlFlow::Break(rest) => return <R as crate::ops::FromResidual<<R as crate::ops::Try>::Residual>>::from_residual(rest),
+                    },
+                    Option::None => return <R as crate::ops::Try>::from_output(()),
+                }
+            }
+        }
+        fn unzip<A, B, C: Default + Extend<A>, D: Default + Extend<B>>(mut self) -> (C, D) where Self: Iterator<Item = (A, B)> {
+            let (mut left, mut right): (C, D) = (<C as Default>::default(), <D as Default>::default());
+            loop {
+                match self.next() {
+                    Option::Some((a, b)) => { <C as Extend<A>>::extend::<Once<A>>(&mut left, once(a)); <D as Extend<B>>::extend::<Once<B>>(&mut right, once(b)); }
+                    Option::None => return (left, right),
+                }
+            }
+        }
+        fn eq<J: IntoIterator>(mut self, other: J) -> bool where Self::Item: PartialEq<J::Item>, J::IntoIter: Iterator<Item = J::Item> {
+            let mut other = other.into_iter();
+            loop {
+                match (self.next(), other.next()) { (Option::Some(a), Option::Some(b)) => if a != b { return false }, (Option::None, Option::None) => return true, _ => return false }
+            }
+        }
+        fn cycle(self) -> Cycle<Self> where Self: Clone { Cycle { first: self.clone(), iter: self } }
         fn collect<B: FromIterator<Self::Item>>(self) -> B { <B as FromIterator<Self::Item>>::from_iter(self) }
     }
     pub trait FromIterator<A> {
         fn from_iter<I: Iterator<Item = A>>(iter: I) -> Self;
+    }
+    /// Of options and results: up to the first that holds nothing.
+    pub struct Good<'a, I, R> { iter: I, rest: &'a mut Option<R> }
+    impl<'a, T, I: Iterator<Item = Option<T>>> Iterator for Good<'a, I, ()> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> {
+            match self.iter.next() { Option::Some(Option::Some(x)) => Option::Some(x), Option::Some(Option::None) => { *self.rest = Option::Some(()); Option::None } Option::None => Option::None }
+        }
+    }
+    impl<A, B: FromIterator<A>> FromIterator<Option<A>> for Option<B> {
+        fn from_iter<I: Iterator<Item = Option<A>>>(iter: I) -> Self {
+            let mut rest = Option::None;
+            let made = <B as FromIterator<A>>::from_iter(Good { iter, rest: &mut rest });
+            if rest.is_some() { Option::None } else { Option::Some(made) }
+        }
+    }
+    pub struct GoodOfResults<'a, I, R> { iter: I, rest: &'a mut Option<R> }
+    impl<'a, T, R, I: Iterator<Item = crate::result::Result<T, R>>> Iterator for GoodOfResults<'a, I, R> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> {
+            match self.iter.next() {
+                Option::Some(crate::result::Result::Ok(x)) => Option::Some(x),
+                Option::Some(crate::result::Result::Err(e)) => { *self.rest = Option::Some(e); Option::None }
+                Option::None => Option::None,
+            }
+        }
+    }
+    impl<A, E, B: FromIterator<A>> FromIterator<crate::result::Result<A, E>> for crate::result::Result<B, E> {
+        fn from_iter<I: Iterator<Item = crate::result::Result<A, E>>>(iter: I) -> Self {
+            let mut rest = Option::None;
+            let made = <B as FromIterator<A>>::from_iter(GoodOfResults { iter, rest: &mut rest });
+            match rest { Option::Some(e) => crate::result::Result::Err(e), Option::None => crate::result::Result::Ok(made) }
+        }
+    }
+    impl FromIterator<()> for () { fn from_iter<I: Iterator<Item = ()>>(mut iter: I) -> Self { while let Option::Some(()) = iter.next() {} } }
+    impl<'a> FromIterator<&'a str> for crate::string::String {
+        fn from_iter<I: Iterator<Item = &'a str>>(mut iter: I) -> Self { let mut s = crate::string::String::new(); while let Option::Some(x) = iter.next() { s.push_str(x); } s }
+    }
+    impl FromIterator<crate::string::String> for crate::string::String {
+        fn from_iter<I: Iterator<Item = crate::string::String>>(mut iter: I) -> Self { let mut s = crate::string::String::new(); while let Option::Some(x) = iter.next() { s.push_str(x.as_str()); } s }
+    }
+    impl FromIterator<char> for crate::string::String {
+        fn from_iter<I: Iterator<Item = char>>(mut iter: I) -> Self { let mut s = crate::string::String::new(); while let Option::Some(x) = iter.next() { s.push(x); } s }
     }
     pub trait Extend<A> {
         fn extend<I: IntoIterator<Item = A>>(&mut self, items: I) where I::IntoIter: Iterator<Item = A>;
@@ -330,7 +412,29 @@ pub mod iter {
             if let Option::None = self.peeked { self.peeked = Option::Some(self.iter.next()); }
             match &self.peeked { Option::Some(Option::Some(x)) => Option::Some(x), _ => Option::None }
         }
+        pub fn next_if<F: FnOnce(&I::Item) -> bool>(&mut self, f: F) -> Option<I::Item> {
+            let wanted = match self.peek() { Option::Some(x) => f(x), Option::None => false };
+            if wanted { self.next() } else { Option::None }
+        }
     }
+    pub struct Cycle<I> { first: I, iter: I }
+    impl<I: Iterator + Clone> Iterator for Cycle<I> {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> {
+            match self.iter.next() { Option::Some(x) => Option::Some(x), Option::None => { self.iter = self.first.clone(); self.iter.next() } }
+        }
+    }
+    pub struct Successors<T, F> { next: Option<T>, f: F }
+    impl<T, F: FnMut(&T) -> Option<T>> Iterator for Successors<T, F> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> {
+            match self.next.take() { Option::Some(x) => { self.next = (self.f)(&x); Option::Some(x) } Option::None => Option::None }
+        }
+    }
+    pub fn successors<T, F: FnMut(&T) -> Option<T>>(first: Option<T>, f: F) -> Successors<T, F> { Successors { next: first, f } }
+    pub struct Empty<T>(crate::marker::PhantomData<T>);
+    impl<T> Iterator for Empty<T> { type Item = T; fn next(&mut self) -> Option<T> { Option::None } }
+    pub fn empty<T>() -> Empty<T> { Empty(crate::palisade::uninit()) }
     pub struct Once<T> { item: Option<T> }
     impl<T> Iterator for Once<T> { type Item = T; fn next(&mut self) -> Option<T> { self.item.take() } }
     pub fn once<T>(item: T) -> Once<T> { Once { item: Option::Some(item) } }
@@ -340,11 +444,17 @@ pub mod iter {
     pub struct RepeatWith<F> { f: F }
     impl<T, F: FnMut() -> T> Iterator for RepeatWith<F> { type Item = T; fn next(&mut self) -> Option<T> { Option::Some((self.f)()) } }
     pub fn repeat_with<T, F: FnMut() -> T>(f: F) -> RepeatWith<F> { RepeatWith { f } }
-    pub struct Rev<I> { iter: I }
+    pub struct Rev<I> { pub iter: I }
     impl<'a, T> Iterator for Rev<crate::slice::Iter<'a, T>> {
         type Item = &'a T;
         fn next(&mut self) -> Option<&'a T> {
             if self.iter.at < self.iter.end { self.iter.end -= 1; Option::Some(&self.iter.slice[self.iter.end]) } else { Option::None }
+        }
+    }
+    impl<'a, T> Iterator for Rev<crate::slice::IterMut<'a, T>> {
+        type Item = &'a mut T;
+        fn next(&mut self) -> Option<&'a mut T> {
+            if self.iter.at < self.iter.end { self.iter.end -= 1; Option::Some(crate::palisade::same(&raw mut self.iter.slice[self.iter.end])) } else { Option::None }
         }
     }
     impl<T> Iterator for Rev<crate::vec::IntoIter<T>> {
@@ -449,6 +559,19 @@ pub mod slice {
             Option::Some(crate::palisade::slice(first, length))
         }
     }
+    pub struct ChunksMut<'a, T> { pub slice: &'a mut [T], pub at: usize, pub size: usize }
+    impl<'a, T> crate::iter::Iterator for ChunksMut<'a, T> {
+        type Item = &'a mut [T];
+        fn next(&mut self) -> Option<&'a mut [T]> {
+            let n = crate::palisade::len(self.slice);
+            if self.at >= n { return Option::None }
+            let length = if n - self.at < self.size { n - self.at } else { self.size };
+            let first: *const T = &raw const self.slice[self.at];
+            self.at += length;
+            Option::Some(crate::palisade::slice(first, length))
+        }
+    }
+    impl<'a, T> Clone for Iter<'a, T> { fn clone(&self) -> Self { Iter { slice: self.slice, at: self.at, end: self.end } } }
     pub struct Windows<'a, T> { pub slice: &'a [T], pub at: usize, pub size: usize }
     impl<'a, T> crate::iter::Iterator for Windows<'a, T> {
         type Item = &'a [T];
@@ -465,10 +588,26 @@ pub mod slice {
         let p: *const T = crate::palisade::same(&raw const s[0]);
         crate::palisade::slice(crate::palisade::offset(p, from), to - from)
     }
-    impl<T> std::ops::Index<crate::ops::Range<usize>> for crate::vec::Vec<T> { type Output = [T]; fn index(&self, r: crate::ops::Range<usize>) -> &[T] { part(self.as_slice(), r.start, r.end) } }
-    impl<T> std::ops::Index<crate::ops::RangeFrom<usize>> for crate::vec::Vec<T> { type Output = [T]; fn index(&self, r: crate::ops::RangeFrom<usize>) -> &[T] { part(self.as_slice(), r.start, self.len()) } }
-    impl<T> std::ops::Index<crate::ops::RangeTo<usize>> for crate::vec::Vec<T> { type Output = [T]; fn index(&self, r: crate::ops::RangeTo<usize>) -> &[T] { part(self.as_slice(), 0, r.end) } }
-    impl<T> std::ops::Index<crate::ops::RangeFull> for crate::vec::Vec<T> { type Output = [T]; fn index(&self, r: crate::ops::RangeFull) -> &[T] { self.as_slice() } }
+    /// Parts of slices and arrays; those of vectors stand with them.
+    pub trait Index<R, T> { fn index(&self, range: R) -> &[T]; }
+    pub trait IndexMut<R, T> { fn index_mut(&mut self, range: R) -> &mut [T]; }
+    impl<T, R: crate::vec::Part> Index<R, T> for [T] { fn index(&self, r: R) -> &[T] { part(self, r.from(), r.to(crate::palisade::len(self))) } }
+    impl<T, R: crate::vec::Part> IndexMut<R, T> for [T] { fn index_mut(&mut self, r: R) -> &mut [T] { part(self, r.from(), r.to(crate::palisade::len(self))) } }
+    impl<T, R: crate::vec::Part, const N: usize> Index<R, T> for [T; N] { fn index(&self, r: R) -> &[T] { part(self, r.from(), r.to(N)) } }
+    impl<T, R: crate::vec::Part, const N: usize> IndexMut<R, T> for [T; N] { fn index_mut(&mut self, r: R) -> &mut [T] { part(self, r.from(), r.to(N)) } }
+    /// What `get` takes: a number or a range.
+    pub trait At<T> { type Output: ?Sized; fn at(self, s: &[T]) -> Option<&Self::Output>; fn at_mut(self, s: &mut [T]) -> Option<&mut Self::Output>; }
+    impl<T> At<T> for usize {
+        type Output = T;
+        fn at(self, s: &[T]) -> Option<&T> { if self < crate::palisade::len(s) { Option::Some(&s[self]) } else { Option::None } }
+        fn at_mut(self, s: &mut [T]) -> Option<&mut T> { if self < crate::palisade::len(s) { Option::Some(&mut s[self]) } else { Option::None } }
+    }
+    fn is_inside<R: crate::vec::Part>(r: &R, n: usize) -> bool { r.from() <= r.to(n) && r.to(n) <= n }
+    impl<T, R: crate::vec::Part> At<T> for R {
+        type Output = [T];
+        fn at(self, s: &[T]) -> Option<&[T]> { let n = crate::palisade::len(s); if is_inside(&self, n) { Option::Some(part(s, self.from(), self.to(n))) } else { Option::None } }
+        fn at_mut(self, s: &mut [T]) -> Option<&mut [T]> { let n = crate::palisade::len(s); if is_inside(&self, n) { Option::Some(part(s, self.from(), self.to(n))) } else { Option::None } }
+    }
     impl<'a, T> crate::iter::IntoIterator for &'a [T] {
         type Item = &'a T;
         type IntoIter = Iter<'a, T>;
@@ -674,6 +813,8 @@ pub mod vec {
     impl Part for crate::ops::Range<usize> { fn from(&self) -> usize { self.start } fn to(&self, length: usize) -> usize { self.end } }
     impl Part for crate::ops::RangeFrom<usize> { fn from(&self) -> usize { self.start } fn to(&self, length: usize) -> usize { length } }
     impl Part for crate::ops::RangeTo<usize> { fn from(&self) -> usize { 0 } fn to(&self, length: usize) -> usize { self.end } }
+    impl Part for crate::ops::RangeInclusive<usize> { fn from(&self) -> usize { self.start } fn to(&self, length: usize) -> usize { if self.end == usize::MAX { palisade::fail() } self.end + 1 } }
+    impl Part for crate::ops::RangeToInclusive<usize> { fn from(&self) -> usize { 0 } fn to(&self, length: usize) -> usize { if self.end == usize::MAX { palisade::fail() } self.end + 1 } }
     impl Part for crate::ops::RangeFull { fn from(&self) -> usize { 0 } fn to(&self, length: usize) -> usize { length } }
     fn grown<T>(from: *mut T, length: usize, capacity: usize) -> *mut T {
         let before = palisade::capacity(from);
@@ -737,6 +878,52 @@ pub mod vec {
     impl<T> std::ops::DerefMut for Vec<T> { fn deref_mut(&mut self) -> &mut [T] { palisade::slice(self.p, self.length) } }
     impl<T> std::ops::Index<usize> for Vec<T> { type Output = T; fn index(&self, at: usize) -> &T { if at >= self.length { palisade::fail() } palisade::same(palisade::offset(self.p, at)) } }
     impl<T> std::ops::IndexMut<usize> for Vec<T> { fn index_mut(&mut self, at: usize) -> &mut T { if at >= self.length { palisade::fail() } palisade::same(palisade::offset(self.p, at)) } }
+    impl<T, R: Part> crate::slice::Index<R, T> for Vec<T> { fn index(&self, r: R) -> &[T] { let s: &[T] = palisade::slice(self.p, self.length); crate::slice::Index::index(s, r) } }
+    impl<T, R: Part> crate::slice::IndexMut<R, T> for Vec<T> { fn index_mut(&mut self, r: R) -> &mut [T] { let s: &mut [T] = palisade::slice(self.p, self.length); crate::slice::IndexMut::index_mut(s, r) } }
+    impl<T> Vec<T> {
+        pub fn dedup(&mut self) where T: PartialEq {
+            let mut at = 1;
+            while at < self.length {
+                if self[at] == self[at - 1] { crate::mem::drop(self.remove(at)); } else { at += 1; }
+            }
+        }
+        pub fn split_off(&mut self, at: usize) -> Vec<T> {
+            if at > self.length { palisade::fail() }
+            let mut rest = Vec::new();
+            while at < self.length { rest.push(self.remove(at)); }
+            rest
+        }
+        pub fn resize_with<F: FnMut() -> T>(&mut self, n: usize, mut f: F) {
+            while self.length > n { crate::mem::drop(self.pop()); }
+            while self.length < n { self.push(f()); }
+        }
+        pub fn pop_if<F: FnOnce(&mut T) -> bool>(&mut self, f: F) -> Option<T> {
+            let n = self.length;
+            if n > 0 && f(&mut self[n - 1]) { self.pop() } else { Option::None }
+        }
+        pub fn leak<'a>(self) -> &'a mut [T] {
+            let kept = crate::mem::ManuallyDrop::new(self);
+            let (p, length) = parts(&kept);
+            palisade::slice(p, length)
+        }
+    }
+    impl<T: Clone> From<&[T]> for Vec<T> { fn from(s: &[T]) -> Self { crate::prim::slice_to_vec(s) } }
+    pub trait TryFrom<A>: Sized { type Error; fn try_from(value: A) -> crate::result::Result<Self, Self::Error>; }
+    impl<T, const N: usize> TryFrom<Vec<T>> for [T; N] {
+        type Error = Vec<T>;
+        fn try_from(items: Vec<T>) -> crate::result::Result<[T; N], Vec<T>> {
+            if items.len() != N { return crate::result::Result::Err(items) }
+            let mut items = crate::iter::IntoIterator::into_iter(items);
+            crate::result::Result::Ok(crate::array::from_fn(|_| crate::iter::Iterator::next(&mut items).unwrap()))
+        }
+    }
+    impl<'a, T: Copy, const N: usize> TryFrom<&'a [T]> for [T; N] {
+        type Error = ();
+        fn try_from(items: &'a [T]) -> crate::result::Result<[T; N], ()> {
+            if palisade::len(items) != N { return crate::result::Result::Err(()) }
+            crate::result::Result::Ok(crate::array::from_fn(|at| items[at]))
+        }
+    }
     impl<T: Clone> Clone for Vec<T> {
         fn clone(&self) -> Self {
             let mut v = Vec::new();
@@ -826,6 +1013,7 @@ pub mod vec {
 }
 
 pub mod collections {
+    use crate::iter::Iterator;
     use crate::option::Option;
     use crate::palisade;
     /// A queue of at most eight elements; more is a limit of the model.
@@ -880,6 +1068,68 @@ pub mod collections {
             Option::Some(palisade::same(palisade::offset(self.p, self.head)))
         }
     }
+    impl<T> VecDeque<T> {
+        fn place(&self, at: usize) -> *mut T { palisade::offset(self.p, (self.head + at) & 7) }
+        pub fn get(&self, at: usize) -> Option<&T> { if at < self.length { Option::Some(palisade::same(self.place(at))) } else { Option::None } }
+        pub fn get_mut(&mut self, at: usize) -> Option<&mut T> { if at < self.length { Option::Some(palisade::same(self.place(at))) } else { Option::None } }
+        pub fn front_mut(&mut self) -> Option<&mut T> { self.get_mut(0) }
+        pub fn back_mut(&mut self) -> Option<&mut T> { let n = self.length; if n == 0 { Option::None } else { self.get_mut(n - 1) } }
+        pub fn contains(&self, item: &T) -> bool where T: PartialEq {
+            let mut at = 0;
+            while at < self.length {
+                if *self.get(at).unwrap() == *item { return true }
+                at += 1;
+            }
+            false
+        }
+        pub fn iter(&self) -> vec_deque::Iter<'_, T> { vec_deque::Iter { queue: self, at: 0 } }
+        pub fn drain<R: crate::vec::Part>(&mut self, range: R) -> vec_deque::Drain<T> {
+            if range.from() != 0 || range.to(self.length) != self.length { palisade::bound("a part of a VecDeque is drained") }
+            vec_deque::Drain { queue: crate::mem::replace(self, VecDeque::new()) }
+        }
+        pub fn retain<F: FnMut(&T) -> bool>(&mut self, mut f: F) {
+            let mut left = self.length;
+            while left > 0 {
+                let item = self.pop_front().unwrap();
+                if f(&item) { self.push_back(item); }
+                left -= 1;
+            }
+        }
+        pub fn append(&mut self, other: &mut VecDeque<T>) { while let Option::Some(x) = other.pop_front() { self.push_back(x); } }
+        pub fn capacity(&self) -> usize { 8 }
+        pub fn reserve(&mut self, n: usize) {}
+    }
+    impl<T> std::ops::Index<usize> for VecDeque<T> { type Output = T; fn index(&self, at: usize) -> &T { if at >= self.length { palisade::fail() } palisade::same(self.place(at)) } }
+    impl<T> std::ops::IndexMut<usize> for VecDeque<T> { fn index_mut(&mut self, at: usize) -> &mut T { if at >= self.length { palisade::fail() } palisade::same(self.place(at)) } }
+    impl<T> crate::iter::Extend<T> for VecDeque<T> {
+        fn extend<I: crate::iter::IntoIterator<Item = T>>(&mut self, items: I) where I::IntoIter: crate::iter::Iterator<Item = T> {
+            let mut items = items.into_iter();
+            while let Option::Some(x) = items.next() { self.push_back(x); }
+        }
+    }
+    impl<T> crate::iter::FromIterator<T> for VecDeque<T> {
+        fn from_iter<I: crate::iter::Iterator<Item = T>>(mut items: I) -> Self {
+            let mut queue = VecDeque::new();
+            while let Option::Some(x) = items.next() { queue.push_back(x); }
+            queue
+        }
+    }
+    impl<T, const N: usize> From<[T; N]> for VecDeque<T> {
+        fn from(items: [T; N]) -> Self { <VecDeque<T> as crate::iter::FromIterator<T>>::from_iter(crate::iter::IntoIterator::into_iter(items)) }
+    }
+    impl<T> From<Vec<T>> for VecDeque<T> {
+        fn from(items: Vec<T>) -> Self { <VecDeque<T> as crate::iter::FromIterator<T>>::from_iter(crate::iter::IntoIterator::into_iter(items)) }
+    }
+    impl<T> crate::iter::IntoIterator for VecDeque<T> {
+        type Item = T;
+        type IntoIter = vec_deque::IntoIter<T>;
+        fn into_iter(self) -> vec_deque::IntoIter<T> { vec_deque::IntoIter { queue: self } }
+    }
+    impl<'a, T> crate::iter::IntoIterator for &'a VecDeque<T> {
+        type Item = &'a T;
+        type IntoIter = vec_deque::Iter<'a, T>;
+        fn into_iter(self) -> vec_deque::Iter<'a, T> { vec_deque::Iter { queue: self, at: 0 } }
+    }
     impl<T> Default for VecDeque<T> { fn default() -> Self { VecDeque::new() } }
     impl<T> Drop for VecDeque<T> {
         fn drop(&mut self) {
@@ -887,89 +1137,87 @@ pub mod collections {
             if palisade::binary("Ne", self.p, 0usize) { palisade::free(self.p); }
         }
     }
-    pub mod vec_deque { pub use super::VecDeque; }
+    pub mod vec_deque {
+        pub use super::VecDeque;
+        use crate::option::Option;
+        pub struct Iter<'a, T> { pub queue: &'a VecDeque<T>, pub at: usize }
+        impl<'a, T> crate::iter::Iterator for Iter<'a, T> {
+            type Item = &'a T;
+            fn next(&mut self) -> Option<&'a T> { let item = self.queue.get(self.at); self.at += 1; item }
+        }
+        pub struct Drain<T> { pub queue: VecDeque<T> }
+        impl<T> crate::iter::Iterator for Drain<T> { type Item = T; fn next(&mut self) -> Option<T> { self.queue.pop_front() } }
+        pub struct IntoIter<T> { pub queue: VecDeque<T> }
+        impl<T> crate::iter::Iterator for IntoIter<T> { type Item = T; fn next(&mut self) -> Option<T> { self.queue.pop_front() } }
+    }
 
     use crate::vec::Vec;
-    /// What is in a set or a map, in the order in which it came: which order a hash gives is not known.
-    pub struct HashSet<T> { items: Vec<T> }
-    impl<T: PartialEq> HashSet<T> {
-        pub fn new() -> Self { HashSet { items: Vec::new() } }
-        pub fn with_capacity(n: usize) -> Self { HashSet { items: Vec::new() } }
+    /// The order in which elements come. That of a hash is not known: any element may be the first one, and the others follow either way.
+    pub struct Order { first: usize, done: usize, count: usize, pub back: bool }
+    impl Order {
+        pub fn of(count: usize, sorted: bool) -> Order {
+            let mut order = Order { first: 0, done: 0, count, back: false };
+            if !sorted && count > 1 && !palisade::alone() {
+                while order.first + 1 < count && palisade::choose() { order.first += 1; }
+                order.back = palisade::choose();
+            }
+            order
+        }
+        pub fn next(&mut self) -> Option<usize> {
+            let (done, count) = (self.done, self.count);
+            if done == count { return Option::None }
+            self.done = done + 1;
+            let at = if self.back { self.first + count - done } else { self.first + done };
+            Option::Some(if at >= count { at - count } else { at })
+        }
+    }
+// MAPS AND SETS
+    /// What is in it has no order; the largest is looked for.
+    pub struct BinaryHeap<T> { items: Vec<T> }
+    impl<T: PartialOrd> BinaryHeap<T> {
+        pub const fn new() -> Self { BinaryHeap { items: Vec::new() } }
+        pub fn with_capacity(n: usize) -> Self { BinaryHeap { items: Vec::new() } }
         pub fn len(&self) -> usize { self.items.len() }
         pub fn is_empty(&self) -> bool { self.items.len() == 0 }
-        fn find(&self, item: &T) -> usize {
-            let mut at = 0;
+        fn largest(&self) -> usize {
+            let (mut best, mut at) = (0, 1);
             while at < self.items.len() {
-                if self.items[at] == *item { return at }
+                if self.items[best] < self.items[at] { best = at; }
                 at += 1;
             }
-            at
+            best
         }
-        pub fn contains(&self, item: &T) -> bool { self.find(item) < self.items.len() }
-        pub fn insert(&mut self, item: T) -> bool { if self.contains(&item) { return false } self.items.push(item); true }
-        pub fn remove(&mut self, item: &T) -> bool { let at = self.find(item); if at < self.items.len() { self.items.swap_remove(at); true } else { false } }
+        pub fn push(&mut self, item: T) { self.items.push(item) }
+        pub fn pop(&mut self) -> Option<T> { if self.items.len() == 0 { return Option::None } let at = self.largest(); Option::Some(self.items.swap_remove(at)) }
+        pub fn peek(&self) -> Option<&T> { if self.items.len() == 0 { return Option::None } Option::Some(&self.items[self.largest()]) }
+        pub fn clear(&mut self) { self.items.clear() }
+        pub fn into_sorted_vec(self) -> Vec<T> { let mut items = self.items; crate::prim::slice_sort(items.as_mut_slice()); items }
     }
-    impl<T> crate::iter::FromIterator<T> for HashSet<T> {
-        fn from_iter<I: crate::iter::Iterator<Item = T>>(iter: I) -> Self {
-            let mut set = HashSet { items: Vec::new() };
-            let mut iter = iter;
-            while let Option::Some(x) = iter.next() {
-                let mut at = 0;
-                let mut new = true;
-                while at < set.items.len() {
-                    if palisade::same_value(&set.items[at], &x) { new = false; }
-                    at += 1;
-                }
-                if new { set.items.push(x); }
-            }
-            set
-        }
+    impl<T> Default for BinaryHeap<T> { fn default() -> Self { BinaryHeap { items: Vec::new() } } }
+    impl<T> crate::iter::FromIterator<T> for BinaryHeap<T> {
+        fn from_iter<I: crate::iter::Iterator<Item = T>>(items: I) -> Self { BinaryHeap { items: <Vec<T> as crate::iter::FromIterator<T>>::from_iter(items) } }
     }
-    pub struct HashMap<K, V> { keys: Vec<K>, values: Vec<V> }
-    impl<K: PartialEq, V> HashMap<K, V> {
-        pub fn new() -> Self { HashMap { keys: Vec::new(), values: Vec::new() } }
-        pub fn with_capacity(n: usize) -> Self { HashMap { keys: Vec::new(), values: Vec::new() } }
-        pub fn len(&self) -> usize { self.keys.len() }
-        pub fn is_empty(&self) -> bool { self.keys.len() == 0 }
-        fn find(&self, key: &K) -> usize {
-            let mut at = 0;
-            while at < self.keys.len() {
-                if self.keys[at] == *key { return at }
-                at += 1;
-            }
-            at
-        }
-        pub fn contains_key(&self, key: &K) -> bool { self.find(key) < self.keys.len() }
-        pub fn get(&self, key: &K) -> Option<&V> { let at = self.find(key); if at < self.keys.len() { Option::Some(&self.values[at]) } else { Option::None } }
-        pub fn get_mut(&mut self, key: &K) -> Option<&mut V> { let at = self.find(key); if at < self.keys.len() { Option::Some(&mut self.values[at]) } else { Option::None } }
-        pub fn insert(&mut self, key: K, value: V) -> Option<V> {
-            let at = self.find(&key);
-            if at < self.keys.len() { return Option::Some(crate::mem::replace(&mut self.values[at], value)) }
-            self.keys.push(key);
-            self.values.push(value);
-            Option::None
-        }
-        pub fn remove(&mut self, key: &K) -> Option<V> {
-            let at = self.find(key);
-            if at == self.keys.len() { return Option::None }
-            self.keys.swap_remove(at);
-            Option::Some(self.values.swap_remove(at))
-        }
-    }
-    impl<K, V> Default for HashMap<K, V> { fn default() -> Self { HashMap { keys: Vec::new(), values: Vec::new() } } }
-    pub mod hash_map { pub use super::HashMap; }
-    pub mod hash_set { pub use super::HashSet; }
 }
 
 pub mod str {
     use crate::palisade;
     /// The characters of a text that is known.
-    pub struct Chars { text: &'static str, at: usize }
-    impl Chars { pub fn of(s: &str) -> Chars { Chars { text: palisade::same(s), at: 0 } } }
+    pub struct Chars { text: &'static str, at: usize, behind: usize }
+    impl Chars { pub fn of(s: &str) -> Chars { Chars { text: palisade::same(s), at: 0, behind: 0 } } }
+    impl crate::iter::Iterator for crate::iter::Rev<Chars> {
+        type Item = char;
+        fn next(&mut self) -> crate::option::Option<char> {
+            let chars = &mut self.iter;
+            let end = palisade::text_count(chars.text) - chars.behind;
+            if chars.at >= end { return crate::option::Option::None }
+            chars.behind += 1;
+            crate::option::Option::Some(palisade::text_char(chars.text, end - 1))
+        }
+    }
     impl crate::iter::Iterator for Chars {
         type Item = char;
         fn next(&mut self) -> crate::option::Option<char> {
-            if self.at >= palisade::text_count(self.text) { return crate::option::Option::None }
+            if self.at >= palisade::text_count(self.text) - self.behind { return crate::option::Option::None }
             self.at += 1;
             crate::option::Option::Some(palisade::text_char(self.text, self.at - 1))
         }
@@ -1006,6 +1254,13 @@ pub mod string {
     impl<'a> PartialEq<&'a str> for String {
         fn eq(&self, other: &&'a str) -> bool { palisade::same_value::<&str>(&self.text, palisade::same(other)) }
         fn ne(&self, other: &&'a str) -> bool { !palisade::same_value::<&str>(&self.text, palisade::same(other)) }
+    }
+    /// What is written into it is not known, but that something is.
+    pub trait Write { fn write_fmt<A>(&mut self, text: A) -> crate::result::Result<(), ()>; fn write_str(&mut self, s: &str) -> crate::result::Result<(), ()>; fn write_char(&mut self, c: char) -> crate::result::Result<(), ()>; }
+    impl Write for String {
+        fn write_fmt<A>(&mut self, text: A) -> crate::result::Result<(), ()> { self.text = palisade::text_join(self.text, text); crate::result::Result::Ok(()) }
+        fn write_str(&mut self, s: &str) -> crate::result::Result<(), ()> { self.push_str(s); crate::result::Result::Ok(()) }
+        fn write_char(&mut self, c: char) -> crate::result::Result<(), ()> { self.push(c); crate::result::Result::Ok(()) }
     }
     impl<'a> std::ops::Add<&'a str> for String { type Output = String; fn add(self, s: &'a str) -> String { String { text: palisade::text_join(self.text, s) } } }
     impl<'a> std::ops::AddAssign<&'a str> for String { fn add_assign(&mut self, s: &'a str) { self.push_str(s) } }

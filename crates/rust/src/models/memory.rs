@@ -116,7 +116,12 @@ pub mod cell {
         pub fn take(&self) -> T where T: Default { self.replace(<T as Default>::default()) }
         pub fn get_mut(&mut self) -> &mut T { &mut self.value }
     }
+    pub struct BorrowError;
+    pub struct BorrowMutError;
     impl<T: ?Sized> RefCell<T> {
+        pub fn try_borrow(&self) -> crate::result::Result<Ref<'_, T>, BorrowError> { if palisade::read(&raw const self.state) == 1000 { crate::result::Result::Err(BorrowError) } else { crate::result::Result::Ok(self.borrow()) } }
+        pub fn try_borrow_mut(&self) -> crate::result::Result<RefMut<'_, T>, BorrowMutError> { if palisade::read(&raw const self.state) != 0 { crate::result::Result::Err(BorrowMutError) } else { crate::result::Result::Ok(self.borrow_mut()) } }
+        pub fn as_ptr(&self) -> *mut T { &raw const self.value as *mut T }
         pub fn borrow(&self) -> Ref<'_, T> {
             let n = palisade::read(&raw const self.state);
             if n == 1000 { palisade::fail() }
@@ -138,6 +143,34 @@ pub mod cell {
     impl<'a, T: ?Sized> Drop for RefMut<'a, T> {
         fn drop(&mut self) { palisade::write(&raw const self.cell.state as *mut usize, 0); }
     }
+    /// Of one thread alone.
+    pub struct OnceCell<T> { value: UnsafeCell<crate::option::Option<T>> }
+    impl<T> OnceCell<T> {
+        pub const fn new() -> Self { OnceCell { value: UnsafeCell::new(crate::option::Option::None) } }
+        pub fn get(&self) -> crate::option::Option<&T> { unsafe { (*self.value.get()).as_ref() } }
+        pub fn get_mut(&mut self) -> crate::option::Option<&mut T> { unsafe { (*self.value.get()).as_mut() } }
+        pub fn set(&self, value: T) -> crate::result::Result<(), T> {
+            if self.get().is_some() { return crate::result::Result::Err(value) }
+            unsafe { *self.value.get() = crate::option::Option::Some(value); }
+            crate::result::Result::Ok(())
+        }
+        pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
+            if self.get().is_none() {
+                let value = f();
+                if self.set(value).is_err() { palisade::fail() }
+            }
+            self.get().unwrap()
+        }
+        pub fn into_inner(self) -> crate::option::Option<T> { self.value.into_inner() }
+        pub fn take(&mut self) -> crate::option::Option<T> { unsafe { (*self.value.get()).take() } }
+    }
+    impl<T> Default for OnceCell<T> { fn default() -> Self { OnceCell::new() } }
+    pub struct LazyCell<T, F> { cell: OnceCell<T>, make: F }
+    impl<T, F: Fn() -> T> LazyCell<T, F> {
+        pub const fn new(make: F) -> Self { LazyCell { cell: OnceCell::new(), make } }
+        pub fn force(this: &Self) -> &T { this.cell.get_or_init(|| (this.make)()) }
+    }
+    impl<T, F: Fn() -> T> std::ops::Deref for LazyCell<T, F> { type Target = T; fn deref(&self) -> &T { LazyCell::force(self) } }
     impl<T: Default> Default for RefCell<T> { fn default() -> Self { RefCell::new(<T as Default>::default()) } }
 }
 

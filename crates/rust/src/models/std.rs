@@ -120,6 +120,7 @@ pub mod ops {
         pub fn is_empty(&self) -> bool { crate::palisade::binary::<T, T, bool>("Ge", self.start, self.end) }
     }
     pub struct RangeTo<T> { pub end: T }
+    pub struct RangeToInclusive<T> { pub end: T }
     pub struct RangeFull;
     impl<T: Clone> Clone for Range<T> { fn clone(&self) -> Self { Range { start: self.start.clone(), end: self.end.clone() } } }
     pub enum ControlFlow<B, C> { Continue(C), Break(B) }
@@ -181,6 +182,12 @@ pub mod cmp {
         fn max(self, other: Self) -> Self { match other.cmp(&self) { Ordering::Less => self, _ => other } }
         fn min(self, other: Self) -> Self { match other.cmp(&self) { Ordering::Less => other, _ => self } }
     }
+    pub struct Reverse<T>(pub T);
+    impl<T: std::cmp::PartialEq> std::cmp::PartialEq for Reverse<T> { fn eq(&self, other: &Self) -> bool { self.0 == other.0 } }
+    impl<T: std::cmp::PartialOrd> std::cmp::PartialOrd for Reverse<T> {
+        fn partial_cmp(&self, other: &Self) -> std::option::Option<std::cmp::Ordering> { other.0.partial_cmp(&self.0) }
+    }
+    impl<T: Ord> Ord for Reverse<T> { fn cmp(&self, other: &Self) -> Ordering { other.0.cmp(&self.0) } }
     pub fn min<T: std::cmp::PartialOrd>(a: T, b: T) -> T { if b < a { b } else { a } }
     pub fn max<T: std::cmp::PartialOrd>(a: T, b: T) -> T { if b < a { a } else { b } }
     impl Ordering {
@@ -237,6 +244,10 @@ pub mod option {
         pub fn zip<U>(self, other: Option<U>) -> Option<(T, U)> { match (self, other) { (Some(x), Some(y)) => Some((x, y)), _ => None } }
         pub fn inspect<F: FnOnce(&T)>(self, f: F) -> Self { if let Some(x) = &self { f(x); } self }
         pub fn as_deref_mut(&mut self) -> Option<&mut <T as std::ops::Deref>::Target> where T: std::ops::DerefMut { match self { Some(x) => Some(std::ops::DerefMut::deref_mut(x)), None => None } }
+        pub fn unzip<A, B>(self) -> (Option<A>, Option<B>) where T: Into<(A, B)> {
+            match self { Some(pair) => { let (a, b): (A, B) = crate::palisade::same(pair); (Some(a), Some(b)) } None => (None, None) }
+        }
+        pub fn get_or_insert_default(&mut self) -> &mut T where T: Default { if let None = self { *self = Some(<T as Default>::default()); } match self { Some(x) => x, None => fail() } }
         pub fn get_or_insert(&mut self, value: T) -> &mut T {
             if let None = self { *self = Some(value); }
             match self { Some(x) => x, None => fail() }
@@ -255,7 +266,7 @@ pub mod option {
         type Item = T;
         fn next(&mut self) -> Option<T> { self.item.take() }
     }
-    pub struct Iter<'a, T> { item: Option<&'a T> }
+    pub struct Iter<'a, T> { pub item: Option<&'a T> }
     impl<'a, T> crate::iter::Iterator for Iter<'a, T> {
         type Item = &'a T;
         fn next(&mut self) -> Option<&'a T> { self.item.take() }
@@ -302,6 +313,14 @@ pub mod option {
     impl<T: Clone> Clone for Option<T> {
         fn clone(&self) -> Self { match self { Some(x) => Some(x.clone()), None => None } }
     }
+    impl<T: PartialOrd> PartialOrd for Option<T> {
+        fn partial_cmp(&self, other: &Self) -> std::option::Option<std::cmp::Ordering> {
+            match (self, other) {
+                (Some(a), Some(b)) => a.partial_cmp(b),
+                (a, b) => crate::palisade::same(Some(crate::palisade::same::<crate::cmp::Ordering, std::cmp::Ordering>(if a.is_some() { crate::cmp::Ordering::Greater } else if b.is_some() { crate::cmp::Ordering::Less } else { crate::cmp::Ordering::Equal }))),
+            }
+        }
+    }
     impl<T> Default for Option<T> {
         fn default() -> Self { None }
     }
@@ -311,6 +330,11 @@ pub mod result {
     use crate::palisade::fail;
     use crate::option::Option;
     pub enum Result<T, E> { Ok(T), Err(E) }
+    pub struct Iter<'a, T> { item: Option<&'a T> }
+    impl<'a, T> crate::iter::Iterator for Iter<'a, T> { type Item = &'a T; fn next(&mut self) -> Option<&'a T> { self.item.take() } }
+    pub struct IntoIter<T> { item: Option<T> }
+    impl<T> crate::iter::Iterator for IntoIter<T> { type Item = T; fn next(&mut self) -> Option<T> { self.item.take() } }
+    impl<T, E> crate::iter::IntoIterator for Result<T, E> { type Item = T; type IntoIter = IntoIter<T>; fn into_iter(self) -> IntoIter<T> { IntoIter { item: self.ok() } } }
     use Result::*;
     impl<T, E> Result<T, E> {
         pub fn is_ok(&self) -> bool { match self { Ok(_) => true, Err(_) => false } }
@@ -337,6 +361,8 @@ pub mod result {
         pub fn or<F>(self, other: Result<T, F>) -> Result<T, F> { match self { Ok(x) => Ok(x), Err(_) => other } }
         pub fn unwrap_or_default(self) -> T where T: Default { match self { Ok(x) => x, Err(_) => <T as Default>::default() } }
         pub unsafe fn unwrap_unchecked(self) -> T { match self { Ok(x) => x, Err(_) => fail() } }
+        pub fn inspect<F: FnOnce(&T)>(self, f: F) -> Self { if let Result::Ok(x) = &self { f(x); } self }
+        pub fn iter(&self) -> Iter<'_, T> { match self { Result::Ok(x) => Iter { item: Option::Some(x) }, Result::Err(_) => Iter { item: Option::None } } }
         pub fn inspect_err<F: FnOnce(&E)>(self, f: F) -> Self { if let Err(e) = &self { f(e); } self }
     }
     impl<T: PartialEq, E: PartialEq> PartialEq for Result<T, E> {
@@ -524,6 +550,22 @@ pub mod io {
             Result::Ok(1)
         }
     }
+    /// What is written is nothing.
+    pub trait Write {
+        fn write_fmt<A>(&mut self, text: A) -> Result<(), Error> { Result::Ok(()) }
+        fn write_all(&mut self, bytes: &[u8]) -> Result<(), Error> { Result::Ok(()) }
+        fn flush(&mut self) -> Result<(), Error> { Result::Ok(()) }
+    }
+    pub struct Stdout;
+    pub struct Stderr;
+    pub struct StdoutLock;
+    pub fn stdout() -> Stdout { Stdout }
+    pub fn stderr() -> Stderr { Stderr }
+    impl Stdout { pub fn lock(&self) -> StdoutLock { StdoutLock } }
+    impl Stderr { pub fn lock(&self) -> StdoutLock { StdoutLock } }
+    impl Write for Stdout {}
+    impl Write for StdoutLock {}
+    impl Write for Stderr {}
     impl<B> crate::iter::Iterator for Lines<B> {
         type Item = Result<String, Error>;
         fn next(&mut self) -> Option<Result<String, Error>> {

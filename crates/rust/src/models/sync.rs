@@ -5,7 +5,9 @@ pub mod rc {
     use crate::result::Result;
     use crate::sync::atomic::Ordering;
     pub struct Rc<T: ?Sized> { p: *mut RcBox<T> }
-    pub struct RcBox<T: ?Sized> { strong: usize, value: T }
+    /// `weak` counts one for all owners.
+    pub struct RcBox<T: ?Sized> { strong: usize, weak: usize, value: T }
+    pub struct Weak<T: ?Sized> { p: *mut RcBox<T> }
     /// Threads of loom may share an `Rc`: it executes one at a time.
     fn count(strong: *const usize, by: isize) -> usize {
         if palisade::in_model() { return palisade::atomic_fetch_add::<usize, isize>(strong, by, Ordering::AcqRel) }
@@ -16,25 +18,48 @@ pub mod rc {
     impl<T> Rc<T> {
         pub fn new(value: T) -> Self {
             let p = palisade::allocate::<RcBox<T>>();
-            palisade::write(p, RcBox { strong: 1, value });
+            palisade::write(p, RcBox { strong: 1, weak: 1, value });
             Rc { p }
+        }
+        pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(f: F) -> Self {
+            let p = palisade::allocate::<RcBox<T>>();
+            unsafe {
+                palisade::write(&raw mut (*p).strong, 0);
+                palisade::write(&raw mut (*p).weak, 1);
+                let weak = Weak { p };
+                palisade::write(&raw mut (*p).value, f(&weak));
+                crate::mem::forget(weak);
+                palisade::write(&raw mut (*p).strong, 1);
+            }
+            Rc { p }
+        }
+        pub fn into_inner(this: Self) -> crate::option::Option<T> { Rc::try_unwrap(this).ok() }
+        pub fn unwrap_or_clone(this: Self) -> T where T: Clone { match Rc::try_unwrap(this) { Result::Ok(x) => x, Result::Err(this) => unsafe { (*this.p).value.clone() } } }
+        pub fn make_mut(this: &mut Self) -> &mut T where T: Clone {
+            if Rc::get_mut(this).is_none() { let copy = unsafe { (*this.p).value.clone() }; *this = Rc::new(copy); }
+            unsafe { &mut (*this.p).value }
         }
         pub fn try_unwrap(this: Self) -> Result<T, Self> {
             if Rc::strong_count(&this) != 1 { return Result::Err(this) }
             let kept = crate::mem::ManuallyDrop::new(this);
             let p = crate::mem::kept(&kept).p;
             let value = unsafe { palisade::read(&raw const (*p).value) };
-            palisade::free(p);
+            unsafe { count(&raw const (*p).strong, -1); }
+            crate::mem::drop(Weak { p });
             Result::Ok(value)
         }
         pub fn get_mut(this: &mut Self) -> crate::option::Option<&mut T> {
-            if Rc::strong_count(this) == 1 { crate::option::Option::Some(unsafe { &mut (*this.p).value }) } else { crate::option::Option::None }
+            if Rc::strong_count(this) == 1 && Rc::weak_count(this) == 0 { crate::option::Option::Some(unsafe { &mut (*this.p).value }) } else { crate::option::Option::None }
         }
     }
     impl<T: ?Sized> Rc<T> {
         pub fn strong_count(this: &Self) -> usize {
             unsafe { if palisade::in_model() { palisade::atomic_load(&raw const (*this.p).strong, Ordering::Acquire) } else { (*this.p).strong } }
         }
+        pub fn weak_count(this: &Self) -> usize {
+            unsafe { if palisade::in_model() { palisade::atomic_load(&raw const (*this.p).weak, Ordering::Acquire) - 1 } else { (*this.p).weak - 1 } }
+        }
+        pub fn downgrade(this: &Self) -> Weak<T> { unsafe { count(&raw const (*this.p).weak, 1); } Weak { p: this.p } }
         pub fn ptr_eq(a: &Self, b: &Self) -> bool { palisade::binary("Eq", a.p, b.p) }
         pub fn as_ptr(this: &Self) -> *const T { unsafe { &raw const (*this.p).value } }
     }
@@ -50,9 +75,41 @@ pub mod rc {
             unsafe {
                 if count(&raw const (*self.p).strong, -1) == 1 {
                     palisade::drop(&raw mut (*self.p).value);
-                    palisade::free(self.p);
+                    crate::mem::drop(Weak { p: self.p });
                 }
             }
+        }
+    }
+    impl<T> From<T> for Rc<T> { fn from(value: T) -> Self { Rc::new(value) } }
+    impl<T: ?Sized> AsRef<T> for Rc<T> { fn as_ref(&self) -> &T { unsafe { &(*self.p).value } } }
+    impl<T> Weak<T> { pub fn new() -> Weak<T> { Weak { p: palisade::same(0usize) } } }
+    impl<T> Default for Weak<T> { fn default() -> Self { Weak::new() } }
+    impl<T: ?Sized> Weak<T> {
+        pub fn upgrade(&self) -> crate::option::Option<Rc<T>> {
+            if palisade::binary("Eq", self.p, 0usize) { return crate::option::Option::None }
+            unsafe {
+                if palisade::in_model() {
+                    let mut n = palisade::atomic_load(&raw const (*self.p).strong, Ordering::Acquire);
+                    loop {
+                        if n == 0 { return crate::option::Option::None }
+                        let (seen, done) = palisade::atomic_cas(&raw const (*self.p).strong, n, n + 1, Ordering::AcqRel, Ordering::Acquire);
+                        if done { return crate::option::Option::Some(Rc { p: self.p }) }
+                        n = seen;
+                    }
+                }
+                if (*self.p).strong == 0 { return crate::option::Option::None }
+                count(&raw const (*self.p).strong, 1);
+            }
+            crate::option::Option::Some(Rc { p: self.p })
+        }
+        pub fn strong_count(&self) -> usize { if palisade::binary("Eq", self.p, 0usize) { 0 } else { unsafe { if palisade::in_model() { palisade::atomic_load(&raw const (*self.p).strong, Ordering::Acquire) } else { (*self.p).strong } } } }
+        pub fn ptr_eq(&self, other: &Weak<T>) -> bool { palisade::binary("Eq", self.p, other.p) }
+    }
+    impl<T: ?Sized> Clone for Weak<T> { fn clone(&self) -> Self { if palisade::binary("Ne", self.p, 0usize) { unsafe { count(&raw const (*self.p).weak, 1); } } Weak { p: self.p } } }
+    impl<T: ?Sized> Drop for Weak<T> {
+        fn drop(&mut self) {
+            if palisade::binary("Eq", self.p, 0usize) { return }
+            unsafe { if count(&raw const (*self.p).weak, -1) == 1 { palisade::free(self.p); } }
         }
     }
 }
@@ -120,6 +177,7 @@ pub mod sync {
             pub fn get_mut(&mut self) -> &mut bool { &mut self.v }
             pub fn into_inner(self) -> bool { self.v }
         }
+        impl From<bool> for AtomicBool { fn from(v: bool) -> Self { AtomicBool::new(v) } }
         impl Default for AtomicBool { fn default() -> Self { AtomicBool::new(false) } }
         pub struct AtomicPtr<T> { v: *mut T }
         impl<T> AtomicPtr<T> {
@@ -153,7 +211,9 @@ pub mod sync {
                 Err(old)
             }
             pub fn into_inner(self) -> *mut T { self.v }
+            pub fn as_ptr(&self) -> *mut *mut T { &raw const self.v as *mut *mut T }
         }
+        impl<T> From<*mut T> for AtomicPtr<T> { fn from(v: *mut T) -> Self { AtomicPtr::new(v) } }
         impl<T> Default for AtomicPtr<T> { fn default() -> Self { AtomicPtr::new(std::ptr::null_mut()) } }
     }
 
@@ -171,6 +231,18 @@ pub mod sync {
             let kept = crate::mem::ManuallyDrop::new(this);
             let this: &Arc<T> = crate::mem::kept(&kept);
             unsafe { &raw const (*this.p).data }
+        }
+        pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(f: F) -> Self {
+            let p = palisade::allocate::<ArcInner<T>>();
+            unsafe {
+                palisade::write(&raw mut (*p).strong, AtomicUsize::new(0));
+                palisade::write(&raw mut (*p).weak, AtomicUsize::new(1));
+                let weak = Weak { p };
+                palisade::write(&raw mut (*p).data, f(&weak));
+                (*p).strong.fetch_add(1, Ordering::Release);
+                crate::mem::forget(weak);
+            }
+            Arc { p }
         }
         pub unsafe fn from_raw(p: *const T) -> Self { Arc { p: palisade::container(p, 2usize) } }
         pub unsafe fn increment_strong_count(p: *const T) {
@@ -322,6 +394,7 @@ pub mod sync {
             if done { Result::Ok(MutexGuard { lock: self }) } else { Result::Err(TryLockError::WouldBlock) }
         }
         pub fn get_mut(&mut self) -> Result<&mut T, PoisonError<&mut T>> { Result::Ok(self.data.get_mut()) }
+        pub fn clear_poison(&self) {}
         pub fn is_poisoned(&self) -> bool { false }
     }
     impl<T> From<T> for Mutex<T> { fn from(value: T) -> Self { Mutex::new(value) } }
@@ -362,6 +435,7 @@ pub mod sync {
             if done { Result::Ok(RwLockWriteGuard { lock: self }) } else { Result::Err(TryLockError::WouldBlock) }
         }
         pub fn get_mut(&mut self) -> Result<&mut T, PoisonError<&mut T>> { Result::Ok(self.data.get_mut()) }
+        pub fn clear_poison(&self) {}
         pub fn is_poisoned(&self) -> bool { false }
     }
     impl<T: Default> Default for RwLock<T> { fn default() -> Self { RwLock::new(<T as Default>::default()) } }
@@ -444,6 +518,14 @@ pub mod sync {
                 Result::Err(_) => palisade::fail(),
             }
         }
+        pub fn wait_timeout_while<'a, T, F: FnMut(&mut T) -> bool>(&self, guard: MutexGuard<'a, T>, time: crate::time::Duration, mut condition: F) -> Result<(MutexGuard<'a, T>, WaitTimeoutResult), PoisonError<(MutexGuard<'a, T>, WaitTimeoutResult)>> {
+            let mut guard = guard;
+            loop {
+                if !condition(&mut *guard) { return Result::Ok((guard, WaitTimeoutResult(false))) }
+                if palisade::choose() { return Result::Ok((guard, WaitTimeoutResult(true))) }
+                match self.wait(guard) { Result::Ok(again) => guard = again, Result::Err(_) => palisade::fail() }
+            }
+        }
         pub fn notify_one(&self) { self.sleepers.wake(false) }
         pub fn notify_all(&self) { self.sleepers.wake(true) }
     }
@@ -462,6 +544,8 @@ pub mod sync {
                 palisade::wait_equal(&raw const self.state, 2);
             }
         }
+        pub fn wait(&self) { palisade::wait_equal(&raw const self.state, 2) }
+        pub fn wait_force(&self) { self.wait() }
         pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) { self.call_once(|| f(&OnceState { unused: 0 })) }
         pub fn is_completed(&self) -> bool { palisade::atomic_load(&raw const self.state, Ordering::Acquire) == 2 }
     }
@@ -480,12 +564,15 @@ pub mod sync {
         }
         pub fn get_mut(&mut self) -> Option<&mut T> { self.value.get_mut().as_mut() }
         pub fn into_inner(self) -> Option<T> { self.value.into_inner() }
+        pub fn take(&mut self) -> Option<T> { self.once = Once::new(); self.value.get_mut().take() }
+        pub fn wait(&self) -> &T { self.once.wait(); unsafe { (*self.value.get()).as_ref().unwrap() } }
         pub fn set(&self, value: T) -> Result<(), T> {
             let mut value = Option::Some(value);
             self.get_or_init(|| value.take().unwrap());
             match value { Option::None => Result::Ok(()), Option::Some(v) => Result::Err(v) }
         }
     }
+    impl<T> From<T> for OnceLock<T> { fn from(value: T) -> Self { let cell = OnceLock::new(); cell.get_or_init(|| value); cell } }
     pub struct LazyLock<T, F> { once: Once, f: F, value: UnsafeCell<Option<T>> }
     impl<T, F: Fn() -> T> LazyLock<T, F> {
         pub const fn new(f: F) -> Self { LazyLock { once: Once::new(), f, value: UnsafeCell::new(Option::None) } }

@@ -89,6 +89,8 @@ pub mod thread {
     pub fn yield_now() {}
     pub fn sleep(time: crate::time::Duration) {}
     pub fn panicking() -> bool { false }
+    /// How many processors there are is not known: two.
+    pub fn available_parallelism() -> Result<crate::num::NonZero<usize>, crate::io::Error> { Result::Ok(crate::num::NonZero::of(2)) }
     pub fn sleep_ms(ms: u32) {}
     pub mod local_impl {
         use crate::option::Option;
@@ -123,6 +125,9 @@ pub mod thread {
     impl<T> LocalKey<crate::cell::RefCell<T>> {
         pub fn with_borrow<R, F: FnOnce(&T) -> R>(&self, f: F) -> R { self.with(|cell| f(&*cell.borrow())) }
         pub fn with_borrow_mut<R, F: FnOnce(&mut T) -> R>(&self, f: F) -> R { self.with(|cell| f(&mut *cell.borrow_mut())) }
+        pub fn set(&self, value: T) { self.with(|cell| *cell.borrow_mut() = value) }
+        pub fn replace(&self, value: T) -> T { self.with(|cell| cell.replace(value)) }
+        pub fn take(&self) -> T where T: Default { self.with(|cell| cell.replace(<T as Default>::default())) }
     }
     /// Where a thread leaves its result, if there is any.
     fn packet<T>() -> *mut T { if palisade::is_unit::<T>() { palisade::same(0usize) } else { palisade::allocate_own::<T>() } }

@@ -347,7 +347,10 @@ impl Builder {
         }
         let (registers, named_anew) = match machine.merging {
             Merging::Alike => {
-                state.collect(|object| machine.is_watched(object));
+                state.collect(
+                    |object| machine.is_watched(object),
+                    |object| machine.is_thread_local(object),
+                );
                 let registers = state.registers();
                 let named_anew = state.with_registers_in_order(&registers);
                 (registers, named_anew)

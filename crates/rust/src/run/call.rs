@@ -58,6 +58,11 @@ fn head(ty: &Ty) -> &str {
     }
 }
 
+/// Whether an impl is for every type.
+fn is_blanket(found: &Impl) -> bool {
+    matches!(&found.self_ty, Ty::Adt(name, args) if args.is_empty() && found.generics.contains(name))
+}
+
 /// What stands for methods of primitive types among the models.
 fn primitive(ty: &Ty) -> &'static str {
     match ty {
@@ -132,7 +137,10 @@ impl Machine<'_> {
 
     /// An associated type.
     pub fn associated(&self, ty: &Ty, trait_: &Ty, name: &str, args: &[Ty]) -> Option<Ty> {
-        for found in &self.index.impls {
+        // What is said for all types comes last.
+        let (all, some): (Vec<&Impl>, Vec<&Impl>) =
+            self.index.impls.iter().partition(|found| is_blanket(found));
+        for found in some.into_iter().chain(all) {
             let Some(of) = &found.trait_ else { continue };
             if head(of) != head(trait_) || !found.types.contains_key(name) {
                 continue;
@@ -330,8 +338,7 @@ impl Machine<'_> {
                 }
                 continue;
             }
-            let blanket = matches!(&found.self_ty, Ty::Adt(name, args) if args.is_empty() && found.generics.contains(name));
-            if !blanket {
+            if !is_blanket(found) {
                 return Some(target);
             }
             general.get_or_insert(target);

@@ -1199,7 +1199,18 @@ impl Machine<'_> {
                         return Ok(None);
                     };
                     let fits = self.binary(state, "Eq", value, &converted)?;
-                    let fits = self.truth(state, &fits)?;
+                    let mut fits = self.truth(state, &fits)?;
+                    // What is below 0 on one side alone is another number, though its bits are the same.
+                    let signed = match value {
+                        Val::Int(_, from) | Val::Sym(_, from) if from.signed == int.signed => None,
+                        Val::Int(_, from) | Val::Sym(_, from) if from.signed => Some(value),
+                        _ => Some(&converted),
+                    };
+                    if let (true, Some(signed)) = (fits, signed) {
+                        let least = Val::Int(0, IntTy::ISIZE);
+                        let positive = self.binary(state, "Ge", signed, &least)?;
+                        fits = self.truth(state, &positive)?;
+                    }
                     Ok(Some(Val::Agg(Rc::new(Agg {
                         ty: Ty::Adt(Rc::from("std::result::Result"), Vec::new()),
                         variant: Some(i32::from(!fits)),

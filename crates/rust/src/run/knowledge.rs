@@ -108,14 +108,16 @@ impl Knowledge {
             return number;
         }
         let number = self.objects.len() as ObjectId;
-        if matches!(
-            key,
-            ObjectKey::Static(_)
-                | ObjectKey::Thread(..)
-                | ObjectKey::Free(_)
-                | ObjectKey::Alive(_)
-                | ObjectKey::Beside(_)
-        ) {
+        let is_shared = match &key {
+            // A thread's own static is shared only where its address gets to other threads.
+            ObjectKey::Static(path) => !path.contains('@'),
+            ObjectKey::Thread(..)
+            | ObjectKey::Free(_)
+            | ObjectKey::Alive(_)
+            | ObjectKey::Beside(_) => true,
+            ObjectKey::Local(..) | ObjectKey::Heap(..) | ObjectKey::Constant(_) => false,
+        };
+        if is_shared {
             self.shared.insert(number);
         }
         self.objects.push(key.clone());

@@ -5,7 +5,9 @@ use super::need::{Need, Run, refuse};
 use super::state::{Code, DropItem, Frame, State};
 use super::value::{Loc, ObjectId, Step, Val};
 use crate::index::Index;
-use crate::mir::{FnPath, Operand, Place, SourceSpan, Statement, Substitution, Terminator, Ty};
+use crate::mir::{
+    FnPath, Operand, Place, Rvalue, SourceSpan, Statement, Substitution, Terminator, Ty,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -238,6 +240,9 @@ impl<'a> Machine<'a> {
             Statement::Assign(place, rvalue) => {
                 let mut moved = Vec::new();
                 let target = self.place(state, place)?.loc;
+                if let Rvalue::ThreadLocal(name) = rvalue {
+                    self.begin_thread_local(state, name)?;
+                }
                 let value = self.rvalue(state, rvalue, &mut moved, Some(place))?;
                 self.write(state, &target, value)?;
                 self.forget(state, moved, &target);
@@ -418,16 +423,18 @@ impl<'a> Machine<'a> {
                     None => Err(Need::Fail("no case of a match fits".to_owned())),
                 }
             }
-            Val::Sym(term, _) => {
+            Val::Sym(term, ty) => {
                 let mut choices = Vec::new();
                 let mut others: Option<super::arith::Term> = None;
                 for (at, (number, _)) in values.iter().enumerate() {
                     let choice = Val::usize(at);
-                    choices.push((equal((**term).clone(), stored(*number)), choice));
+                    // The compiler writes -1 of 8 bits as 255.
+                    let number = stored(ty.wrap(*number));
+                    choices.push((equal((**term).clone(), number), choice));
                     let differs = palisade_lang::Expr::binary(
                         palisade_lang::BinaryOp::NotEqual,
                         (**term).clone(),
-                        palisade_lang::Expr::Const(stored(*number)),
+                        palisade_lang::Expr::Const(number),
                     );
                     others = Some(match others {
                         None => differs,

@@ -536,15 +536,17 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            ObjectKey::Heap(..) => match Rc::make_mut(&mut state.heap).get_mut(&loc.object) {
-                Some(old) => {
-                    write_part(old, &loc.path, value);
-                    Ok(())
+            ObjectKey::Heap(..) | ObjectKey::Static(_) => {
+                match Rc::make_mut(&mut state.heap).get_mut(&loc.object) {
+                    Some(old) => {
+                        write_part(old, &loc.path, value);
+                        Ok(())
+                    }
+                    None => Err(Need::Fail(
+                        "memory is written after it was freed".to_owned(),
+                    )),
                 }
-                None => Err(Need::Fail(
-                    "memory is written after it was freed".to_owned(),
-                )),
-            },
+            }
             _ => refuse("a constant is written"),
         }
     }

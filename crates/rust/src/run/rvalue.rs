@@ -1,11 +1,11 @@
 //! What assignments compute, and constants.
 
 use super::arith::{self, Computed};
-use super::knowledge::Shape;
+use super::knowledge::{ObjectKey, Shape};
 use super::machine::Machine;
 use super::need::{Need, Run, refuse};
 use super::state::{Code, Frame, State};
-use super::value::{Agg, Loc, Pointer, Step, Val};
+use super::value::{Agg, Loc, ObjectId, Pointer, Step, Val};
 use crate::mir::{BodyKind, Constant, FnPath, IntTy, Place, Rvalue, SourceSpan, Substitution, Ty};
 use std::rc::Rc;
 
@@ -148,8 +148,15 @@ impl Machine<'_> {
                 self.aggregate(&path, names, fields, declared)
             }
             Rvalue::ThreadLocal(name) => {
-                let own = Rc::from(format!("{name}@{}", self.thread));
-                Ok(Val::pointer(self.static_(&own)?))
+                let own: Rc<str> = Rc::from(format!("{name}@{}", self.thread));
+                let object = self.know.object(ObjectKey::Static(own.clone()));
+                if self.know.is_shared(object) {
+                    return Ok(Val::pointer(self.static_(&own)?));
+                }
+                Ok(Val::pointer(Loc {
+                    object,
+                    path: Vec::new(),
+                }))
             }
         }
     }
@@ -352,6 +359,13 @@ impl Machine<'_> {
                 )),
                 (Val::Int(..), Val::Int(0, _)) if matches!(name, "Div" | "Rem") => {
                     Err(Need::Fail("division by zero".to_owned()))
+                }
+                (Val::Ptr(_), _) | (_, Val::Ptr(_))
+                    if matches!(name, "Lt" | "Le" | "Gt" | "Ge" | "Cmp") =>
+                {
+                    refuse(
+                        "which of two addresses is the larger one: addresses are no numbers here",
+                    )
                 }
                 _ => refuse(format!("the operation {name} on these values")),
             },
@@ -624,11 +638,38 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether this is a static of one thread's own.
+    pub fn is_thread_local(&self, object: ObjectId) -> bool {
+        matches!(self.know.key(object), ObjectKey::Static(path) if path.contains('@'))
+    }
+
+    /// Makes a static of the thread's own, if it was not used yet. Where no other thread can see it, it is memory of the thread's own.
+    pub fn begin_thread_local(&mut self, state: &mut State, name: &str) -> Run<()> {
+        let own: Rc<str> = Rc::from(format!("{name}@{}", self.thread));
+        let object = self.know.object(ObjectKey::Static(own));
+        if self.leaks {
+            // What it leads to is no leak, which the first thread must see when all have ended.
+            self.know.share(object);
+        }
+        if self.know.is_shared(object) || state.heap.contains_key(&object) {
+            return Ok(());
+        }
+        let Some(&number) = self.index.by_path.get(name) else {
+            return refuse(format!("the static {name}, which is not in this file"));
+        };
+        let short = name.rsplit("::").next().unwrap_or(name);
+        self.know
+            .names
+            .entry(object)
+            .or_insert_with(|| short.to_owned());
+        let value = self.evaluate(number, Rc::default())?;
+        Rc::make_mut(&mut state.heap).insert(object, value);
+        Ok(())
+    }
+
     /// The object that a static is, with its initial value.
     pub fn static_(&mut self, path: &Rc<str>) -> Run<Loc> {
-        let object = self
-            .know
-            .object(super::knowledge::ObjectKey::Static(path.clone()));
+        let object = self.know.object(ObjectKey::Static(path.clone()));
         let loc = Loc {
             object,
             path: Vec::new(),

@@ -180,8 +180,8 @@ impl State {
 
     /// Leaves out memory of the thread's own that nothing points to any more, so that states that differ only there are one. A pointer to such memory is
     /// nowhere but in the state: where it gets into shared memory, or to another thread, the memory is shared.
-    /// `lost` says which of it matters where it was not freed.
-    pub fn collect(&mut self, lost: impl Fn(u32) -> bool) {
+    /// `lost` says which of it matters where it was not freed, and `stays` what the thread can reach by a name.
+    pub fn collect(&mut self, lost: impl Fn(u32) -> bool, stays: impl Fn(u32) -> bool) {
         if self.heap.is_empty() {
             return;
         }
@@ -198,6 +198,8 @@ impl State {
                 }
             });
         };
+        let named: Vec<u32> = self.heap.keys().copied().filter(|o| stays(*o)).collect();
+        named.into_iter().for_each(&mut reach);
         for value in &self.replay {
             by(value, &mut reach);
         }
