@@ -663,6 +663,33 @@ fn parse_client_threads(text: &str) -> Result<ClientThreads, String> {
 }
 
 impl ReadingArgs {
+    /// What was said that makes another program of the same text, by the names of the flags.
+    pub fn said(&self) -> Vec<(&'static str, String)> {
+        let several = |paths: &[PathBuf]| {
+            let paths: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+            paths.join(" ")
+        };
+        let threads = self.threads.map(|threads| match threads {
+            ClientThreads::Any => "any".to_owned(),
+            ClientThreads::These(count) => count.to_string(),
+        });
+        let said = [
+            ("-I", Some(several(&self.include))),
+            ("-D", Some(self.define.join(" "))),
+            ("--entry", self.entry.clone()),
+            ("--test", self.test.clone()),
+            ("--edition", self.edition.clone()),
+            ("--rustc-arg", Some(self.rustc_arg.join(" "))),
+            ("--client", self.client.clone()),
+            ("--threads", threads),
+            ("--calls", self.calls.map(|calls| calls.to_string())),
+            ("--leaks", self.leaks.then(|| "yes".to_owned())),
+        ];
+        said.into_iter()
+            .filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)))
+            .collect()
+    }
+
     /// How a text is read.
     pub fn reading(&self) -> palisade::Reading {
         let defines = self.define.iter().map(|define| {

@@ -38,7 +38,7 @@ pub fn find(start: &Path) -> Option<PathBuf> {
 }
 
 /// The flags that change what an answer means.
-const MEANING: [&str; 4] = ["model", "criterion", "domain", "from"];
+const MEANING: [&str; 6] = ["model", "criterion", "domain", "from", "cost", "repairs"];
 
 /// What a file says that changes what answers mean, to be said with each of them.
 static SAID: OnceLock<String> = OnceLock::new();
@@ -48,8 +48,8 @@ pub fn said() -> Option<&'static str> {
     SAID.get().map(String::as_str)
 }
 
-/// Remembers what a file says that changes what answers mean.
-pub fn remember(source: &Source) {
+/// Remembers what a file says that changes what the answers of this command mean.
+pub fn remember(source: &Source, command: &Command) {
     let Ok(table) = DeTable::parse(source.text()) else {
         return;
     };
@@ -58,6 +58,7 @@ pub fn remember(source: &Source) {
         for (key, value) in table {
             let name: &str = key.get_ref();
             if MEANING.contains(&name)
+                && takes(command, name)
                 && let Some(value) = text_of(value.get_ref())
             {
                 let section = section.map(|name| format!("[{name}] ")).unwrap_or_default();
@@ -67,7 +68,9 @@ pub fn remember(source: &Source) {
     };
     look(None, table.get_ref());
     for (name, value) in table.get_ref() {
-        if let Some(section) = value.get_ref().as_table() {
+        if let Some(section) = value.get_ref().as_table()
+            && counts_for(name.get_ref(), command.get_name())
+        {
             look(Some(name.get_ref()), section);
         }
     }
@@ -75,6 +78,11 @@ pub fn remember(source: &Source) {
         let name = source.name();
         let _ = SAID.set(format!("defaults of `{name}`: {}", said.join(", ")));
     }
+}
+
+/// Whether a section is about the command: `validate` judges what `check` says, so it sees the same program and question.
+fn counts_for(section: &str, command: &str) -> bool {
+    section == command || (section, command) == ("check", "validate")
 }
 
 /// Why a file that was found, and not named by the user, is not to be believed: another user may change it.
@@ -116,10 +124,12 @@ pub fn apply(
         problems: Vec::new(),
     };
     // What is said for one command comes after what is said for all, and so wins.
-    let (sections, settings): (Vec<_>, Vec<_>) = table
+    let (mut sections, settings): (Vec<_>, Vec<_>) = table
         .get_ref()
         .iter()
         .partition(|(_, value)| value.get_ref().is_table());
+    // Its own section comes after that of `check`, which counts for it as well.
+    sections.sort_by_key(|(name, _)| name.get_ref() == "validate");
     for (key, value) in settings {
         reading.setting(None, key, value);
     }
@@ -174,6 +184,9 @@ impl Reading<'_> {
     fn setting(&mut self, only: Option<&str>, key: &Key<'_>, value: &Spanned<DeValue<'_>>) {
         let name: &str = key.get_ref();
         let commands: Vec<String> = match only {
+            Some("check") if MEANING.contains(&name) => {
+                vec!["check".to_owned(), "validate".to_owned()]
+            }
             Some(command) => vec![command.to_owned()],
             None => self.commands(),
         };

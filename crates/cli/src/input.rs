@@ -49,7 +49,7 @@ pub fn expand(arguments: &[PathBuf]) -> Vec<Job> {
         if jobs.len() == before {
             jobs.push(Job::Trouble(
                 argument.clone(),
-                "there is no program in this directory (.pal, .txt, .trencher, .tpl, .litmus, .c)"
+                "there is no program in this directory (.pal, .txt, .trencher, .tpl, .litmus, .c, .rs)"
                     .to_owned(),
             ));
         }

@@ -66,8 +66,14 @@ fn with_defaults(cli: args::Cli, output: &Output) -> Result<args::Cli, Status> {
         output.remark(&diagnostics::render(&source, &problems, look));
         Status::Error
     })?;
-    config::remember(&source);
+    let mut whole = command.clone();
     let matches = command.get_matches();
+    whole.build();
+    if let Some(command) = matches.subcommand_name()
+        && let Some(command) = whole.find_subcommand(command)
+    {
+        config::remember(&source, command);
+    }
     Ok(args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
 }
 

@@ -856,6 +856,93 @@ fn a_project_has_its_defaults() {
     }
 }
 
+/// What a section says is said beside the answers that it counts for, and `validate` sees the program that `check` sees.
+#[test]
+fn sections_are_about_their_commands() {
+    let directory = Directory::new();
+    directory.file(
+        "palisade.toml",
+        "[check]\ndomain = 2\n[fence]\nmodel = \"ra\"\n",
+    );
+    let text = "shared x;\nthread a { x = x + 1; x = x + 1; assert x < 2; }\n";
+    directory.file("counter.pal", text);
+    let ask = |arguments: &[&str]| -> Done {
+        let mut command = command(arguments);
+        let command = command.current_dir(directory.path());
+        command.stdin(Stdio::null()).output().unwrap().into()
+    };
+    let done = ask(&["check", "--certificate=cert", "counter.pal"]);
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    assert!(
+        done.stdout
+            .contains("`palisade.toml`: [check] domain = 2\n"),
+        "{}",
+        done.stdout
+    );
+    let done = ask(&["validate", "counter.pal", "cert"]);
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    assert!(done.stdout.contains("domain 2"), "{}", done.stdout);
+    assert!(
+        done.stdout
+            .contains("`palisade.toml`: [check] domain = 2\n"),
+        "{}",
+        done.stdout
+    );
+    let done = ask(&["validate", "--format=json", "counter.pal", "cert"]);
+    assert!(done.lines()[0]["claim"]["defaults"].is_string());
+    assert_eq!(
+        ask(&["validate", "--no-config", "counter.pal", "cert"]).code,
+        1
+    );
+    // Its own section has the last word, and what only `check` knows is left to it.
+    directory.file(
+        "palisade.toml",
+        "[validate]\ndomain = 3\n[check]\ndomain = 2\nmodel = \"all\"\n",
+    );
+    assert_eq!(ask(&["validate", "counter.pal", "cert"]).code, 1);
+}
+
+/// Which locations matter is not what a witness chooses.
+#[test]
+fn a_race_on_an_atomic_location_is_only_what_was_asked_about() {
+    let directory = Directory::new();
+    let text =
+        "nonatomic shared n;\nshared x;\nthread a { x = 1; n = 1; }\nthread b { let r = x; }\n";
+    let file = directory.file("race.pal", text);
+    let drf = ["check", "--model=sc", "--criterion=drf", "--format=json"];
+    assert_eq!(palisade(&[&drf[..], &[file.as_str()]].concat()).code, 0);
+    let done = palisade(&[&drf[..], &["--all-locations", &file]].concat());
+    assert_eq!(done.code, 1);
+    let witness = directory.file("witness.json", &done.stdout);
+    let done = palisade(&["validate", &file, &witness]);
+    assert_eq!(done.code, 1, "{}", done.stdout);
+    assert!(done.stdout.contains("`--all-locations`"), "{}", done.stdout);
+    let done = palisade(&["validate", "--all-locations", &file, &witness]);
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    assert!(done.stdout.contains("locations all"), "{}", done.stdout);
+}
+
+/// The claim that is printed names everything that the caller has said about how the text is read.
+#[test]
+fn the_claim_says_how_the_text_was_read() {
+    let directory = Directory::new();
+    let text = "#include <stdatomic.h>\n#include <assert.h>\n#ifndef V\n#define V 0\n#endif\n\
+        atomic_int x;\nint other(void) { assert(V == 1); return 0; }\n";
+    let file = directory.file("other.c", text);
+    let certificate = directory.file("cert", "");
+    let read = ["--entry=other", "-DV=1", "--criterion=safe", "--model=c20"];
+    let written = format!("--certificate={certificate}");
+    let done = palisade(&[&["check", &written, &file], &read[..]].concat());
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    let done = palisade(&[&["validate", &file, &certificate], &read[..]].concat());
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    assert!(
+        done.stdout.contains("`-D V=1`, `--entry other`"),
+        "{}",
+        done.stdout
+    );
+}
+
 #[test]
 fn no_color_is_obeyed_and_overruled() {
     let directory = Directory::new();

@@ -576,9 +576,39 @@ fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
     let (output, time) = timed(directory.path(), line);
     assert_eq!(code(&output), 3, "{}", text(&output.stderr));
     assert!(time < Duration::from_secs(20), "{time:?}");
+    let (output, time) = timed(directory.path(), "exec $P test --timeout 1s pipe");
+    assert_eq!(code(&output), 2, "{}", text(&output.stderr));
+    assert!(time < Duration::from_secs(20), "{time:?}");
     let (output, time) = timed(directory.path(), "exec $P validate --timeout 1s pipe pipe");
     assert_eq!(code(&output), 2, "{}", text(&output.stderr));
     assert!(time < Duration::from_secs(20), "{time:?}");
+}
+
+/// The shortest difference between two large texts is not worth minutes.
+#[test]
+fn the_difference_of_large_texts_is_shown_in_time() {
+    let lines = "if x == 1 { x = 1; } else ".repeat(20_000);
+    let program = format!("shared x;\nthread t {{ {lines} {{ x = 2; }} }}\n");
+    let directory = scratch(&[("long.pal", program.as_bytes())]);
+    let (output, time) = timed(directory.path(), "exec $P fmt --check long.pal > out");
+    assert_eq!(code(&output), 1, "{}", text(&output.stderr));
+    assert!(time < Duration::from_secs(20), "{time:?}");
+}
+
+/// Functions that call each other in a long row are not called recursive.
+#[test]
+fn a_long_row_of_calls_is_called_by_its_name() {
+    let mut program = "#include <stdatomic.h>\natomic_int x;\nstatic int f0(int a) { atomic_store(&x, a); return a; }\n".to_owned();
+    for i in 1..400 {
+        program += &format!("static int f{i}(int a) {{ return f{}(a); }}\n", i - 1);
+    }
+    program += "int main(void) { return f399(1); }\n";
+    let directory = scratch(&[("row.c", program.as_bytes())]);
+    let output = sh(directory.path(), "$P check --timeout 60s row.c");
+    assert_eq!(code(&output), 3, "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.contains("calls are nested more than"), "{said}");
+    assert!(!said.contains("calls itself"), "{said}");
 }
 
 #[test]

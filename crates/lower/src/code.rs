@@ -252,7 +252,10 @@ impl<'l, 'u> Code<'l, 'u> {
         let depth = chain.iter().filter(|f| **f == callee).count();
         let name = &self.function(callee).name;
         if depth >= limit as usize || chain.len() >= MOST_CALLS {
-            let message = format!("`{name}` calls itself more than {limit} deep");
+            let message = match depth >= limit as usize {
+                true => format!("`{name}` calls itself more than {limit} deep"),
+                false => format!("calls are nested more than {MOST_CALLS} deep"),
+            };
             self.bound(at, message, span);
             return;
         }

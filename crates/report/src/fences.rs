@@ -139,7 +139,8 @@ pub(crate) fn render(report: &FileReport, findings: &FenceFindings, look: Look) 
     }
     out.push_str(&render_explanations(report, found, look));
     out.push_str(&render_all_sets(report, found, look));
-    out.push_str(&text::closing(&found.notes, &found.stats, look));
+    let decided = !matches!(found.result, FenceResult::Unknown { .. });
+    out.push_str(&text::closing(&found.notes, &found.stats, decided, look));
     out
 }
 
@@ -287,7 +288,11 @@ fn written(report: &FileReport, findings: &FenceFindings, look: Look) -> String 
 
 /// A unified diff.
 pub(crate) fn unified(old: &str, new: &str) -> String {
-    let diff = similar::TextDiff::from_lines(old, new);
+    let mut config = similar::TextDiff::configure();
+    // The shortest difference of large texts takes time without end; any other one is right, too.
+    #[cfg(not(target_arch = "wasm32"))]
+    config.timeout(std::time::Duration::from_secs(1));
+    let diff = config.diff_lines(old, new);
     diff.unified_diff().context_radius(2).to_string()
 }
 

@@ -183,8 +183,12 @@ pub(crate) fn render(
             let what = format!("the cheapest orders that make it {goal} are not found");
             out.push_str(&headline(Tone::Doubt, "unknown", &what));
             out.push_str(&paragraph(&format!(
-                "The search ended early: {reason}. Orders that are enough cost at least {lower_bound} ({}).",
-                findings.cost
+                "The search ended early: {reason}. Orders that are enough cost at least {lower_bound}{}.",
+                match findings.cost.as_str() {
+                    // The text was not even read.
+                    "" => String::new(),
+                    cost => format!(" ({cost})"),
+                }
             )));
             if let Some(best) = confirmed {
                 out.push_str(&paragraph(&format!(
@@ -199,7 +203,8 @@ pub(crate) fn render(
         }
     }
     out.push_str(&explanations(report, &found.needed, look));
-    out.push_str(&text::closing(&found.notes, &found.stats, look));
+    let decided = !matches!(found.result, OrdersResult::Unknown { .. });
+    out.push_str(&text::closing(&found.notes, &found.stats, decided, look));
     out
 }
 

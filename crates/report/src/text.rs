@@ -174,7 +174,8 @@ fn render_answer(report: &FileReport, answer: &Answer, look: Look) -> String {
         out.push_str(&indented(&words::harm(harm), 0, Tone::Plain, look));
         out.push('\n');
     }
-    out.push_str(&closing(&answer.notes, &answer.stats, look));
+    let decided = !matches!(answer.verdict, Verdict::Unknown(_));
+    out.push_str(&closing(&answer.notes, &answer.stats, decided, look));
     out
 }
 
@@ -188,7 +189,7 @@ fn said(note: &Note, look: Look) -> String {
 }
 
 /// What stands below every answer: notes, and what the search took.
-pub(crate) fn closing(notes: &[Note], stats: &Stats, look: Look) -> String {
+pub(crate) fn closing(notes: &[Note], stats: &Stats, decided: bool, look: Look) -> String {
     let mut out = String::new();
     let notes: Vec<&Note> = notes.iter().filter(|note| is_shown(note, look)).collect();
     for note in &notes {
@@ -198,7 +199,7 @@ pub(crate) fn closing(notes: &[Note], stats: &Stats, look: Look) -> String {
         out.push('\n');
     }
     out.push_str(&indented(
-        &words::stats(stats, look.verbose),
+        &words::stats(stats, look.verbose, decided),
         2,
         Tone::Faint,
         look,

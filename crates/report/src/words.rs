@@ -95,13 +95,13 @@ pub fn reach_verdict(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// What a search took, in one line.
-pub fn stats(stats: &Stats, verbose: bool) -> String {
+/// What a search took, in one line; where it came to no end, it was needed.
+pub fn stats(stats: &Stats, verbose: bool, decided: bool) -> String {
     let mut parts = Vec::new();
     if stats.states > 0 {
         parts.push(counted(stats.states, "state", "states"));
         parts.push(counted(stats.transitions, "step", "steps"));
-    } else {
+    } else if decided {
         parts.push("no search needed".to_owned());
     }
     // How the answer was found is for those who ask for it.

@@ -89,7 +89,11 @@ fn test_file(
     output: &mut Output,
 ) -> Result<(), crate::output::Closed> {
     let file = input::display_name(path);
-    let text = match input::read_text(path) {
+    let from = path.to_owned();
+    let read = within(limits_of(&args.search, Effort::Full), cancel(), move |_| {
+        input::read_text(&from)
+    });
+    let text = match read.map_err(str::to_owned).and_then(|read| read) {
         Ok(text) => text,
         Err(trouble) => {
             unusable(args, &file, None, &trouble, count, output);

@@ -3,6 +3,7 @@
 use super::ask::{cancel, guarded};
 use super::certificate::{certificate, open};
 use crate::args::{CriterionName, Format, ValidateArgs};
+use crate::config;
 use crate::input;
 use crate::output::Output;
 use palisade::Wanted;
@@ -29,7 +30,7 @@ enum Shown {
 
 impl Shown {
     /// Everything that the proof is about, so that it is not taken for something else.
-    fn claim(&self, program: &Program) -> Value {
+    fn claim(&self, program: &Program, args: &ValidateArgs) -> Value {
         let mut claim = json!({
             "language": format!("{:?}", program.language).to_lowercase(),
             "domain": program.domain.size(),
@@ -37,6 +38,9 @@ impl Shown {
         let (model, criterion) = match self {
             Shown::Violated(witness) => {
                 claim["copies"] = witness.copies.into();
+                if witness.criterion == Criterion::Drf {
+                    claim["locations"] = asked_locations(args).into();
+                }
                 (witness.model, witness.criterion)
             }
             Shown::Holds(certified, _) => {
@@ -51,12 +55,26 @@ impl Shown {
         };
         claim["model"] = model.name().into();
         claim["criterion"] = criterion.name().into();
+        for (name, value) in args.reading.said() {
+            claim[name.trim_start_matches('-')] = value.into();
+        }
+        if let Some(said) = config::said() {
+            claim["defaults"] = said.into();
+        }
         claim
     }
 }
 
+fn asked_locations(args: &ValidateArgs) -> &'static str {
+    match args.all_locations {
+        true => "all",
+        false => "declared",
+    }
+}
+
 /// The claim in one line: what is not said there is not claimed.
-fn in_words(claim: &Value) -> String {
+fn in_words(claim: &Value, args: &ValidateArgs) -> String {
+    let reading = args.reading.said();
     let fields = [
         "model",
         "criterion",
@@ -75,22 +93,31 @@ fn in_words(claim: &Value) -> String {
         };
         Some(format!("{name} {value}"))
     });
-    format!(
+    let flags = reading
+        .iter()
+        .map(|(name, value)| format!("`{name} {value}`"));
+    let mut text = format!(
         "  what was asked: {}\n",
-        said.collect::<Vec<_>>().join(", ")
-    )
+        said.chain(flags).collect::<Vec<_>>().join(", ")
+    );
+    if let Some(defaults) = claim.get("defaults").and_then(Value::as_str) {
+        text.push_str(&format!("  {defaults}\n"));
+    }
+    text
 }
 
 pub fn run(args: &'static ValidateArgs, output: &mut Output) -> Status {
     let (outcome, claim) = match within_limits(args) {
         Ok((program, Ok(shown))) => {
-            let claim = shown.claim(&program);
+            let claim = shown.claim(&program, args);
             (Ok(Ok(shown)), Some(claim))
         }
         Ok((_, Err(invalid))) => (Ok(Err(invalid)), None),
         Err(failure) => (Err(failure), None),
     };
-    let asked = claim.as_ref().map(in_words).unwrap_or_default();
+    let asked = (claim.as_ref())
+        .map(|claim| in_words(claim, args))
+        .unwrap_or_default();
     let file = input::display_name(&args.file);
     let (status, verdict, reason) = match &outcome {
         Ok(Ok(_)) => (Status::Holds, "valid", None),
@@ -238,7 +265,7 @@ fn outcome(args: &ValidateArgs) -> Outcome {
     let witnesses = witnesses(args)?;
     let mut last = None;
     for witness in witnesses {
-        match check_one(&program, witness, model, criterion) {
+        match check_one(&program, witness, model, criterion, args.all_locations) {
             Ok(witness) => last = Some(witness),
             Err(invalid) => return Ok((program, Err(invalid))),
         }
@@ -294,6 +321,7 @@ fn check_one(
     witness: Witness,
     model: Option<Model>,
     criterion: Option<Criterion>,
+    all_locations: bool,
 ) -> Result<Witness, Invalid> {
     let found = (witness.model, witness.criterion);
     // Races are found in runs of sequential consistency, whichever model is asked about.
@@ -312,7 +340,27 @@ fn check_one(
             event: None,
         });
     }
-    validate(program, &witness).map(|()| witness)
+    validate(program, &witness)?;
+    // Which locations matter is part of the question, so it does not come from the witness.
+    if witness.criterion == Criterion::Drf && !all_locations {
+        let declared = |name: &str| {
+            let mut locations = program.locations.iter();
+            locations.any(|l| l.nonatomic && l.name == name)
+        };
+        let events = witness.pattern.iter().flat_map(|p| &p.events);
+        let raced = events.filter_map(|&event| witness.events[event].location.as_deref());
+        if program.locations.iter().any(|l| l.nonatomic)
+            && let Some(other) = raced.into_iter().find(|name| !declared(name))
+        {
+            return Err(Invalid {
+                message: format!(
+                    "the race is on `{other}`, which is not `nonatomic`; `--all-locations` asks about such races"
+                ),
+                event: None,
+            });
+        }
+    }
+    Ok(witness)
 }
 
 /// The witnesses in the file: a bare one, or those of the lines that `check --format json` printed about the program.

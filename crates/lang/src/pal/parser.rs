@@ -218,17 +218,13 @@ impl<'a, 'd> Parser<'a, 'd> {
             return Err(Reported);
         }
         let mut diagnostic = self.unexpected("an order");
-        diagnostic.help = Some(
-            match self
-                .diagnostics
-                .suggest(self.token_text(), orders.map(Order::name))
-            {
-                Some(help) => help,
-                None => {
-                    "the orders are `relaxed`, `acquire`, `release`, `acqrel` and `seqcst`".into()
-                }
-            },
-        );
+        let suggested = (self.diagnostics).suggest(self.token_text(), orders.map(Order::name));
+        let known = elsewhere(self.token_text())
+            .map(|order| format!("it is called `{}` here", order.name()));
+        diagnostic.help = Some(match known.or(suggested) {
+            Some(help) => help,
+            None => "the orders are `relaxed`, `acquire`, `release`, `acqrel` and `seqcst`".into(),
+        });
         self.error(diagnostic)
     }
 
@@ -625,4 +621,17 @@ pub(super) fn shorten(word: &str) -> String {
         None => word.to_string(),
         Some((end, _)) => format!("{}…", &word[..end]),
     }
+}
+
+/// The order that has this name in C, C++, Rust or herd's tests.
+fn elsewhere(name: &str) -> Option<Order> {
+    let name = name.strip_prefix("memory_order_").unwrap_or(name);
+    Some(match name {
+        "Relaxed" | "relaxed" | "rlx" => Order::Relaxed,
+        "Acquire" | "acquire" | "acq" | "consume" => Order::Acquire,
+        "Release" | "release" | "rel" => Order::Release,
+        "AcqRel" | "acq_rel" => Order::AcqRel,
+        "SeqCst" | "seq_cst" | "sc" => Order::SeqCst,
+        _ => return None,
+    })
 }

@@ -258,7 +258,11 @@ impl FileView {
             self.stats.push(StatsView {
                 question,
                 verdict: words::verdict(&answer.verdict),
-                text: words::stats(&answer.stats, true),
+                text: words::stats(
+                    &answer.stats,
+                    true,
+                    !matches!(answer.verdict, Verdict::Unknown(_)),
+                ),
             });
             let Some(witness) = answer.witnesses.first() else {
                 continue;

@@ -569,10 +569,19 @@ impl<'a> Body<'_, 'a, '_> {
                 )
                 .label("not declared");
                 let declared = self.globals.functions.keys().copied();
-                diagnostic.help = self.globals.diagnostics.suggest(
+                let near = self.globals.diagnostics.suggest(
                     name.text,
                     declared.chain(["cas", "fadd", "xchg", "bcas", "wait"]),
                 );
+                diagnostic.help = match name.text {
+                    "atomic_thread_fence" | "thread_fence" | "mfence" | "smp_mb" => {
+                        Some("it is `fence;` here, or with an order `fence(release);`".into())
+                    }
+                    text if text.starts_with("atomic_") => {
+                        Some("accesses are methods of places: `x.load(acquire)`, `x.store(1, release)`, `x.fetch_add(1)`".into())
+                    }
+                    _ => near,
+                };
                 self.error(diagnostic);
             }
             return None;
