@@ -84,6 +84,27 @@ impl Document {
         Position::new(line as u32, before[start..].encode_utf16().count() as u32)
     }
 
+    /// The ranges of spans that are sorted and do not overlap, in one pass over the text.
+    pub fn ranges(&self, spans: &[Span]) -> Vec<Range> {
+        let (mut at, mut place) = (0, Position::default());
+        let mut position = |offset: u32| {
+            let piece = self.text.get(at..offset as usize).unwrap_or("");
+            place.line += piece.matches('\n').count() as u32;
+            if let Some(end) = piece.rfind('\n') {
+                place.character = 0;
+                at += end + 1;
+            }
+            let rest = self.text.get(at..offset as usize).unwrap_or("");
+            place.character += rest.encode_utf16().count() as u32;
+            at = offset as usize;
+            place
+        };
+        spans
+            .iter()
+            .map(|span| Range::new(position(span.start), position(span.end)))
+            .collect()
+    }
+
     pub fn range(&self, span: Span) -> Range {
         Range::new(
             self.position(span.start as usize),

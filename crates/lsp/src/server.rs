@@ -466,9 +466,11 @@ impl Server<'_> {
             .context
             .include_declaration
             .then_some(symbol.definition);
-        let places = own.into_iter().chain(symbol.uses.iter().copied());
-        let location = |span| Location::new(document.uri.clone(), document.range(span));
-        Some(places.map(location).collect())
+        let mut places: Vec<_> = own.into_iter().chain(symbol.uses.iter().copied()).collect();
+        places.sort();
+        let ranges = document.ranges(&places).into_iter();
+        let location = |range| Location::new(document.uri.clone(), range);
+        Some(ranges.map(location).collect())
     }
 
     // The protocol's type has a field that is no longer used, and no other way to make one.
@@ -528,18 +530,23 @@ impl Server<'_> {
         };
         let symbol = &names.all[index];
         let places = std::iter::once(symbol.definition).chain(symbol.uses.iter().copied());
-        let mut edits: Vec<TextEdit> = places
-            .map(|span| TextEdit::new(document.range(span), new.to_owned()))
-            .collect();
-        edits.sort_by_key(|edit| (edit.range.start.line, edit.range.start.character));
-        let mut changed = document.clone();
-        for edit in edits.iter().rev() {
-            changed.change(TextDocumentContentChangeEvent {
-                range: Some(edit.range),
-                range_length: None,
-                text: edit.new_text.clone(),
-            });
+        let mut places: Vec<_> = places.collect();
+        places.sort();
+        places.dedup();
+        let mut text = String::with_capacity(document.text.len());
+        let mut at = 0;
+        for place in &places {
+            let between = document.text.get(at..place.start as usize);
+            text.push_str(between.unwrap_or_default());
+            text.push_str(new);
+            at = place.end as usize;
         }
+        text.push_str(document.text.get(at..).unwrap_or_default());
+        let edits: Vec<TextEdit> = (document.ranges(&places).into_iter())
+            .map(|range| TextEdit::new(range, new.to_owned()))
+            .collect();
+        let mut changed = document.clone();
+        changed.text = text.into();
         // The names of the new text must be those of the old one, with this one changed: then nothing means something else now.
         let renamed = words::names(&changed);
         let same = renamed.all.len() == names.all.len()

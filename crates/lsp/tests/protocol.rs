@@ -625,3 +625,32 @@ fn nonsense_is_answered() {
     assert_eq!(run["verdict"], "none");
     editor.end();
 }
+
+/// Ten thousand uses in one line are found and changed without counting the line's letters for each of them.
+#[test]
+fn a_name_with_many_uses_in_one_line_is_changed_at_once() {
+    let mut editor = Editor::new(json!({}));
+    let text = format!(
+        "shared x;\nthread t {{ {}{{ x = 2; }} }}\n",
+        "if x == 1 { x = 1; } else ".repeat(10_000)
+    );
+    editor.open(URI, &text);
+    let mut question = at(URI, 0, 7);
+    let begin = std::time::Instant::now();
+    question["newName"] = json!("flag");
+    let edit = editor.ask("textDocument/rename", question.clone());
+    question["context"] = json!({ "includeDeclaration": true });
+    let places = editor.ask("textDocument/references", question);
+    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+    assert_eq!(places.as_array().unwrap().len(), 20_002);
+    let edits = edit["changes"][URI].as_array().unwrap();
+    assert_eq!(edits.len(), 20_002);
+    let last = &edits[20_001]["range"];
+    assert_eq!(
+        (last["start"]["line"].as_u64(), last["end"]["line"].as_u64()),
+        (Some(1), Some(1))
+    );
+    let column = text.lines().nth(1).unwrap().rfind("x = 2").unwrap();
+    assert_eq!(last["start"]["character"], column);
+    editor.end();
+}

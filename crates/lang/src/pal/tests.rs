@@ -49,6 +49,21 @@ fn errors_in(body: &str) -> String {
     ))
 }
 
+/// Orders and fences by the names that they have in other languages.
+#[test]
+fn names_from_other_languages_are_translated() {
+    for (body, help) in [
+        ("x.load(memory_order_seq_cst);", "it is called `seqcst` here"),
+        ("x.store(1, Relaxed);", "it is called `relaxed` here"),
+        ("fadd(x, 1, AcqRel);", "it is called `acqrel` here"),
+        ("atomic_thread_fence();", "it is `fence;` here"),
+        ("atomic_store(x, 1);", "methods of places"),
+    ] {
+        let found = errors_in(body);
+        assert!(found.contains(help), "{body}: {found}");
+    }
+}
+
 #[test]
 fn a_file_is_included_once_and_where_it_stands() {
     let others = [
