@@ -97,8 +97,10 @@ fn what_is_no_plan_is_refused() {
     let path = directory.path();
     std::fs::write(path.join("a.pal"), SAFE).unwrap();
     std::fs::write(path.join("jobs"), "rm -rf /\n").unwrap();
+    std::fs::write(path.join("empty"), "\n").unwrap();
     for line in [
         &["merge", "jobs"][..],
+        &["merge", "empty"],
         &["merge", "nowhere"],
         &["plan", "--results", "out", "--", "man", "out"],
         &["plan", "--results", "out", "--", "check", "-"],

@@ -204,6 +204,10 @@ pub fn merge(args: &MergeArgs, output: &mut Output) -> Status {
         Ok(text) => text,
         Err(error) => return output.complain(&format!("`{}`: {error}", args.plan.display())),
     };
+    // A plan that was lost on the way proves nothing.
+    if text.trim().is_empty() {
+        return output.complain(&format!("{}: there is no job here", args.plan.display()));
+    }
     let mut whole = Status::Holds;
     let mut counts = [0; 4];
     let mut missing = 0;

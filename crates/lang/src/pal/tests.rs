@@ -53,7 +53,10 @@ fn errors_in(body: &str) -> String {
 #[test]
 fn names_from_other_languages_are_translated() {
     for (body, help) in [
-        ("x.load(memory_order_seq_cst);", "it is called `seqcst` here"),
+        (
+            "x.load(memory_order_seq_cst);",
+            "it is called `seqcst` here",
+        ),
         ("x.store(1, Relaxed);", "it is called `relaxed` here"),
         ("fadd(x, 1, AcqRel);", "it is called `acqrel` here"),
         ("atomic_thread_fence();", "it is `fence;` here"),
