@@ -598,11 +598,14 @@ fn the_difference_of_large_texts_is_shown_in_time() {
 /// Functions that call each other in a long row are not called recursive.
 #[test]
 fn a_long_row_of_calls_is_called_by_its_name() {
-    let mut program = "#include <stdatomic.h>\natomic_int x;\nstatic int f0(int a) { atomic_store(&x, a); return a; }\n".to_owned();
+    let mut program = "#include <stdatomic.h>\n#include <pthread.h>\natomic_int x;\n\
+        static int f0(int a) { atomic_store(&x, a); return a; }\n"
+        .to_owned();
     for i in 1..400 {
         program += &format!("static int f{i}(int a) {{ return f{}(a); }}\n", i - 1);
     }
-    program += "int main(void) { return f399(1); }\n";
+    program += "void *t(void *a) { f399(1); return 0; }\n\
+        int main(void) { pthread_t p; pthread_create(&p, 0, t, 0); return atomic_load(&x); }\n";
     let directory = scratch(&[("row.c", program.as_bytes())]);
     let output = sh(directory.path(), "$P check --timeout 60s row.c");
     assert_eq!(code(&output), 3, "{}", text(&output.stderr));
