@@ -683,6 +683,7 @@ impl ReadingArgs {
             ("--client", self.client.clone()),
             ("--threads", threads),
             ("--calls", self.calls.map(|calls| calls.to_string())),
+            ("--linearizable", self.linearizable.clone()),
             ("--leaks", self.leaks.then(|| "yes".to_owned())),
         ];
         said.into_iter()
