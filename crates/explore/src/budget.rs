@@ -48,7 +48,7 @@ pub fn resident_bytes() -> Option<u64> {
 /// the last look plus what was taken since.
 pub(crate) struct Budget {
     limit: AtomicU64,
-    /// Says another limit; asked at the first look, and again whenever twice as much is taken: threads and their stacks take some of it.
+    /// Says another limit; asked at the first look, and again whenever twice as much is taken, or a sixteenth of the limit more: threads and their stacks take some of it.
     machine: Option<Machine>,
     ask_at: AtomicU64,
     /// There may be a limit: without one, memory is not measured.
@@ -153,10 +153,13 @@ impl Budget {
         }
         let taken = self.taken.load(Relaxed);
         if taken >= self.ask_at.load(Relaxed) {
-            self.ask_at.store(taken.max(LITTLE) * 2, Relaxed);
             if let Some(limit) = self.machine.and_then(|machine| machine()) {
                 self.limit.fetch_min(limit, Relaxed);
             }
+            // A thread more, with its stack and what its allocator reserves, may take much of a small limit at once.
+            let limit = self.limit.load(Relaxed);
+            let step = taken.max(LITTLE).min((limit / 16).max(LITTLE));
+            self.ask_at.store(taken.saturating_add(step), Relaxed);
         }
         let used = self.look();
         let limit = self.limit.load(Relaxed);

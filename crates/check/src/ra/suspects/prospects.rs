@@ -3,6 +3,7 @@
 //! Everything here is a question about sets of monitored locations, one bit each, and errs on one side only: what is called impossible is
 //! impossible.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -171,11 +172,47 @@ struct Doing {
     only: Mask,
 }
 
+/// The instructions of a thread, by where they begin.
+#[derive(Debug)]
+struct Ways {
+    edges: Vec<Edge>,
+    /// For each point the place of its first edge; behind them the number of edges.
+    first: Vec<usize>,
+}
+
+impl Ways {
+    fn new(edges: &[Edge]) -> Self {
+        let points = edges.iter().map(|e| e.from.max(e.to) as usize + 1).max();
+        let mut edges = edges.to_vec();
+        edges.sort_by_key(|edge| edge.from);
+        let mut first = vec![0; points.unwrap_or(0) + 1];
+        for edge in &edges {
+            first[edge.from as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for count in &mut first {
+            sum += *count;
+            *count = sum;
+        }
+        Ways { edges, first }
+    }
+
+    fn points(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    fn from(&self, point: u32) -> &[Edge] {
+        let point = point as usize;
+        &self.edges[self.first[point]..self.first[point + 1]]
+    }
+}
+
 /// All different futures as masks.
 #[derive(Debug)]
 pub struct Futures {
     by_number: Vec<Doing>,
-    edges: Vec<Arc<Vec<Edge>>>,
+    /// For each running thread; copies of one thread share it.
+    ways: Vec<Arc<Ways>>,
     /// What synchronises is more than a write and the read of it.
     seqcst: bool,
 }
@@ -192,9 +229,18 @@ impl Futures {
             };
             Doing { masks, only }
         };
+        let mut ways: Vec<Arc<Ways>> = Vec::new();
+        for thread in 0..threads {
+            let edges = facts.edges(thread);
+            let same = (0..thread).find(|&other| Arc::ptr_eq(facts.edges(other), edges));
+            ways.push(match same {
+                Some(other) => ways[other].clone(),
+                None => Arc::new(Ways::new(edges)),
+            });
+        }
         Futures {
             by_number: facts.futures.iter().map(doing).collect(),
-            edges: (0..threads).map(|t| facts.edges(t).clone()).collect(),
+            ways,
             seqcst: facts.seqcst,
         }
     }
@@ -207,21 +253,29 @@ impl Futures {
 
     /// What a thread may do from a point on until it reads one of the sealed locations or accesses x; the access of x is included.
     fn until(&self, thread: usize, point: u32, sealed: Mask, x: Mask) -> Masks {
+        let ways = &self.ways[thread];
         let mut found = Masks::default();
-        let mut seen = vec![point];
-        let mut at = 0;
-        while let Some(&point) = seen.get(at) {
-            at += 1;
-            for edge in self.edges[thread].iter().filter(|e| e.from == point) {
+        let mut joined = vec![false; self.by_number.len()];
+        let mut seen = vec![false; ways.points()];
+        let mut queue = VecDeque::new();
+        // A point without instructions, at the end of a thread, may be none of these.
+        if let Some(seen) = seen.get_mut(point as usize) {
+            *seen = true;
+            queue.push_back(point);
+        }
+        while let Some(point) = queue.pop_front() {
+            for edge in ways.from(point) {
                 let does = &self.by_number[edge.does as usize];
                 let reads = does.masks.reads | does.masks.updates;
                 let acquires = reads & !does.masks.loose_reads;
                 if does.only & acquires & sealed & !x != 0 {
                     continue;
                 }
-                found.join(&does.masks);
-                if does.only & x == 0 && !seen.contains(&edge.to) {
-                    seen.push(edge.to);
+                if !std::mem::replace(&mut joined[edge.does as usize], true) {
+                    found.join(&does.masks);
+                }
+                if does.only & x == 0 && !std::mem::replace(&mut seen[edge.to as usize], true) {
+                    queue.push_back(edge.to);
                 }
             }
         }
