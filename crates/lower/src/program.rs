@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::shape::Shape;
 use crate::start::{self, Visible};
 use crate::tidy;
-use crate::unit::{Action, FunctionId, Storage, Unit};
+use crate::unit::{Action, Cell, FunctionId, Storage, Unit};
 use palisade_lang::build::ThreadBuilder;
 use palisade_lang::program::Bound;
 use palisade_lang::{
@@ -203,14 +203,12 @@ impl Lowering<'_> {
         let handle = match self.joins {
             true => {
                 let number = self.instances.len() + 1;
-                let done = self
-                    .memory
-                    .add_one(&format!("end of {name}#{number}"), span);
+                // One object: the result is found behind the end, however far objects are apart.
+                let mut cells = vec![Cell::new(format!("end of {name}#{number}"))];
                 if self.results {
-                    self.memory
-                        .add_one(&format!("result of {name}#{number}"), span);
+                    cells.push(Cell::new(format!("result of {name}#{number}")));
                 }
-                done
+                self.memory.add("", &cells, span)
             }
             false => self.instances.len() as Value + 1,
         };
