@@ -10,6 +10,7 @@ mod fence;
 mod fig16;
 mod growth;
 mod lazy;
+mod loom;
 mod measure;
 mod order_costs;
 mod persist;
@@ -128,6 +129,11 @@ const TABLES: &[Table] = &[
         "rust",
         "Rust files as they are and with one order weakened or one fence left out; directories and files as arguments",
         rust::table,
+    ),
+    (
+        "rust-loom",
+        "tests in loom's style, beside loom and Miri",
+        loom::table,
     ),
     (
         "spin",

@@ -1,5 +1,5 @@
-//! The programs of programs/rust, each with the verdicts that it must get, judged again by `validate` where a run violates; and the clients of the types in
-//! programs/rust/clients.
+//! The programs of programs/rust, and the tests in loom's style of programs/rust/loom, each with the verdicts that it must get, judged again by `validate` where
+//! a run violates; and the clients of the types in programs/rust/clients.
 
 #[allow(dead_code)]
 #[path = "../../lower/tests/expected/mod.rs"]
@@ -32,21 +32,33 @@ fn wrong(file: &Path) -> Vec<String> {
     expected::wrong(check, &name, &text, &program)
 }
 
-#[test]
-fn verdicts_are_as_expected() {
+/// What is wrong about the files of a directory, which has at least so many.
+fn wrong_in(directory: &Path, at_least: usize) -> Vec<String> {
     let compiler = palisade_rust::compile::Compiler::default();
     if palisade_rust::compile::version(&compiler).is_none() {
         palisade_testkit::skipped("Rust compiler");
-        return;
+        return Vec::new();
     }
-    let mut files: Vec<PathBuf> = std::fs::read_dir(directory())
-        .expect("programs/rust is part of the project")
+    let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
+        .expect("a part of the project")
         .map(|entry| entry.expect("a readable directory").path())
         .filter(|path| path.is_file())
         .collect();
     files.sort();
-    assert!(files.len() >= 40, "programs/rust has lost programs");
-    let wrong: Vec<String> = files.iter().flat_map(|file| wrong(file)).collect();
+    let name = directory.display();
+    assert!(files.len() >= at_least, "{name} has lost programs");
+    files.iter().flat_map(|file| wrong(file)).collect()
+}
+
+#[test]
+fn verdicts_are_as_expected() {
+    let wrong = wrong_in(&directory(), 40);
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn tests_in_looms_style_are_as_expected() {
+    let wrong = wrong_in(&directory().join("loom"), 8);
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
