@@ -126,7 +126,15 @@ function point(problems: Problem[]) {
 // ---- what is asked ----
 
 const file = () => LANGUAGES.find(([id]) => id === language.value)?.[2] ?? "program";
-const question = (what: string) => ({ do: what, text: text(), name: file(), model: model.value, criterion: criterion.value });
+const question = (what: string) => ({ do: what, text: text(), name: file(), model: model.value, criterion: criterion.value, columns: columns() });
+
+/** How many letters of the answer's text stand beside each other. */
+function columns() {
+  const pen = document.createElement("canvas").getContext("2d")!;
+  pen.font = getComputedStyle(say).font;
+  // The verdict is as wide as the text can be.
+  return Math.floor(verdict.clientWidth / pen.measureText("0").width);
+}
 
 function options(select: HTMLSelectElement, values: [value: string, name: string][]) {
   const old = select.value;

@@ -224,6 +224,10 @@ for (const [name, options] of Object.entries({
     await page.waitForSelector("#verdict.violated", { timeout: PATIENCE });
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(over <= 0, `${over} pixels too wide`);
+    // The run in words, and what is said below it, is as wide as there is room.
+    await page.evaluate(() => (document.getElementById("saydetails").open = true));
+    const cut = await page.evaluate(() => document.getElementById("say").scrollWidth - document.getElementById("say").clientWidth);
+    assert.ok(cut <= 0, `${cut} pixels of the text are cut`);
     if (pictures) {
       mkdirSync(pictures, { recursive: true });
       await page.waitForTimeout(500);

@@ -129,6 +129,7 @@ fn answer(document: &Document, settings: &Settings, seeks: Seeks, cancel: &Atomi
         criterion,
         seeks,
         drawn: true,
+        columns: None,
     };
     let options = SearchOptions {
         timeout: Some(settings.time()),
@@ -140,7 +141,7 @@ fn answer(document: &Document, settings: &Settings, seeks: Seeks, cancel: &Atomi
     let (text, name) = (document.text.to_string(), &document.name);
     let (report, warnings) =
         palisade::shown_report(name, text, Reading::default(), shows, options, cancel);
-    let mut shown = palisade::told(&report, &warnings, true);
+    let mut shown = palisade::told(&report, &warnings, shows);
     add_page(&report, &mut shown);
     Verdict {
         text: Arc::clone(&document.text),

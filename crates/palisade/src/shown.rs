@@ -42,6 +42,8 @@ pub struct Shows {
     pub seeks: Seeks,
     /// Draw the run, where there is one.
     pub drawn: bool,
+    /// How many columns the text may have; 100 if nothing is said.
+    pub columns: Option<usize>,
 }
 
 /// Asks about the text of the file `name` within the limits of `options`.
@@ -58,7 +60,7 @@ pub fn shown(
     cancel: &AtomicBool,
 ) -> Value {
     let report = shown_report(name, text, reading, shows, options, cancel);
-    told(&report.0, &report.1, shows.drawn)
+    told(&report.0, &report.1, shows)
 }
 
 /// The report behind [`shown`], and what is said about the text besides.
@@ -105,8 +107,12 @@ pub fn shown_report(
 }
 
 /// The object for a report.
-pub fn told(report: &FileReport, warnings: &[Diagnostic], drawn: bool) -> Value {
-    let whole = text::render(report, Look::PLAIN);
+pub fn told(report: &FileReport, warnings: &[Diagnostic], shows: Shows) -> Value {
+    let look = Look {
+        width: shows.columns.unwrap_or(Look::PLAIN.width),
+        ..Look::PLAIN
+    };
+    let whole = text::render(report, look);
     let (verdict, witness, changed, reason) = match &report.result {
         Err(failure) => ("error", None, None, Some(failure.reason())),
         Ok(Findings::One(answer)) => (
@@ -182,7 +188,7 @@ pub fn told(report: &FileReport, warnings: &[Diagnostic], drawn: bool) -> Value 
     if let Some(changed) = changed {
         value["changed"] = changed.into();
     }
-    if let (true, Some(witness), Some(program)) = (drawn, witness, &report.program)
+    if let (true, Some(witness), Some(program)) = (shows.drawn, witness, &report.program)
         && witness.events.len() <= MOST_EVENTS
     {
         value["svg"] = picture::run(witness, program, &report.file).svg().into();

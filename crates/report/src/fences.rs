@@ -288,6 +288,7 @@ fn written(report: &FileReport, findings: &FenceFindings, look: Look) -> String 
 
 /// A unified diff.
 pub(crate) fn unified(old: &str, new: &str) -> String {
+    #[cfg_attr(target_arch = "wasm32", allow(unused_mut))]
     let mut config = similar::TextDiff::configure();
     // The shortest difference of large texts takes time without end; any other one is right, too.
     #[cfg(not(target_arch = "wasm32"))]

@@ -3,7 +3,7 @@
 //! A page asks like this: it writes the question, an object in JSON, where [`room`] says, calls [`ask`], and reads the answer where [`answer`] says. The page
 //! runs it in a worker, so that it can end a question that takes too long.
 //!
-//! Questions: `{"do": "check" | "fence" | "orders", "text", "name"?, "model"?, "criterion"?, "seconds"?}` is answered as [`palisade::shown`] says,
+//! Questions: `{"do": "check" | "fence" | "orders", "text", "name"?, "model"?, "criterion"?, "seconds"?, "columns"?}` is answered as [`palisade::shown`] says,
 //! `{"do": "format", "text"}` by `{"text"}` or `{"problems"}`, `{"do": "setup"}` by the version, the models and their criteria.
 
 // Exported functions must have a name that the linker keeps, which counts as unsafe; nothing else here is.
@@ -109,6 +109,9 @@ pub fn answer_to(question: &[u8]) -> Value {
                     _ => Seeks::Verdict,
                 },
                 drawn: true,
+                columns: question["columns"]
+                    .as_u64()
+                    .map(|columns| columns.clamp(30, 300) as usize),
             };
             let seconds = question["seconds"].as_f64().unwrap_or(10.0);
             let options = SearchOptions {

@@ -104,6 +104,7 @@ pub fn answer(asked: Asked, timeout: Duration, memory: u64) -> Value {
             Kind::Orders => Seeks::Orders,
         },
         drawn: true,
+        columns: None,
     };
     // A page's text has no business with files.
     let reading = Reading {
