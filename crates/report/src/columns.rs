@@ -1,6 +1,6 @@
 //! A run as people read runs: one column per thread, time downwards, the user's statements and what they read and wrote.
 
-use crate::look::{Look, Tone, cut, harmless, pad, width};
+use crate::look::{Look, Tone, cut, harmless, pad, width, wrap};
 use crate::words;
 use palisade_lang::{Language, LineColumn, PlaceKind, Program, Span};
 use palisade_memory::{Event, EventKind, EventRef, PatternKind, Witness};
@@ -371,7 +371,9 @@ impl<'a> Run<'a> {
             })
             .max()
             .unwrap_or(0);
-        let effects = effects.min(look.width / 3);
+        if effects > look.width / 3 {
+            return self.narrow_list(names, look, out);
+        }
         let room = look
             .width
             .saturating_sub(self.gutter() + names + effects + 2 * GAP)
@@ -404,6 +406,50 @@ impl<'a> Run<'a> {
                 cut(statement, room)
             );
             push_line(out, &self.step_number(*index, *marked, look), &line);
+        }
+    }
+
+    /// Where there is no room for what a step does beside its statement: below it.
+    fn narrow_list(&self, names: usize, look: Look, out: &mut String) {
+        let names = names.max(6);
+        let room = look
+            .width
+            .saturating_sub(self.gutter() + names + GAP)
+            .max(10);
+        let head = format!("{}{}statement", pad("thread", names), " ".repeat(GAP));
+        push_line(out, &pad("step", self.gutter()), &head);
+        let indent = " ".repeat(self.gutter() + names + GAP);
+        for row in &self.rows {
+            let Row::Step {
+                index,
+                thread,
+                statement,
+                effect,
+                marked,
+                ..
+            } = row
+            else {
+                self.gap_row(row, look, out);
+                continue;
+            };
+            let name = pad(&cut(self.threads[*thread], names), names);
+            let mut begin = format!(
+                "{}{}{}",
+                self.step_number(*index, *marked, look),
+                look.paint(Tone::Strong, &name),
+                " ".repeat(GAP)
+            );
+            let statements = wrap(statement, room)
+                .into_iter()
+                .map(|line| (Tone::Plain, line));
+            let effects = wrap(effect, room.saturating_sub(3));
+            let effects = effects
+                .iter()
+                .map(|line| (Tone::Access, format!("   {line}")));
+            for (tone, line) in statements.chain(effects) {
+                push_line(out, &begin, &look.paint(tone, &line));
+                begin.clone_from(&indent);
+            }
         }
     }
 

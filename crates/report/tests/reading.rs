@@ -194,6 +194,22 @@ fn a_race() {
 
 #[test]
 fn many_threads_become_a_list() {
+    insta::assert_snapshot!(nine_threads(80));
+}
+
+/// On a telephone nothing is cut: what a step does stands below its statement.
+#[test]
+fn a_list_without_room_has_two_lines_for_a_step() {
+    let text = nine_threads(40);
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 40),
+        "{text}"
+    );
+    insta::assert_snapshot!(text);
+}
+
+/// A run of nine threads, in so many columns.
+fn nine_threads(columns: usize) -> String {
     let events: Vec<Event> = (0..9)
         .map(|n| {
             event(
@@ -211,13 +227,14 @@ fn many_threads_become_a_list() {
         Question::Reach,
         answer(Verdict::Violated, Some(witness)),
     );
-    insta::assert_snapshot!(text::render(
+    text::render(
         &report,
         Look {
-            width: 80,
+            width: columns,
+            window: true,
             ..Look::PLAIN
-        }
-    ));
+        },
+    )
 }
 
 #[test]
