@@ -4,7 +4,7 @@ use crate::beside;
 use crate::limits::{Limits, within};
 use crate::orders::{order_refusal, ordered, unit_costs};
 use crate::question::{Asked, Wanted};
-use crate::read::{Input, Reading, read};
+use crate::read::{Input, Reading, Wider, read};
 use palisade_check::note::Note;
 use palisade_check::{Answer, Control, Options, Stats, Verdict, harm, mention_errors};
 use palisade_fence::{
@@ -200,8 +200,7 @@ pub fn report(
             (asked, None, Ok(nothing))
         }
         Ok(Err(failure)) => (choose(None), None, Err(failure)),
-        Ok(Ok(input)) => {
-            warnings = input.warnings;
+        Ok(Ok(mut input)) => {
             let asked = choose(Some(&input.program));
             let answer = Arc::new(answer);
             let begin = Instant::now();
@@ -222,6 +221,23 @@ pub fn report(
                 (program, result)
             };
             let (mut program, mut result) = search(input.program);
+            // What was read with little room has had too little: once more with all that there is.
+            let is_small = |wider: &Wider| match &result {
+                Ok(findings) => findings.unknown_reasons().iter().any(|r| wider.is_for(r)),
+                Err(_) => false,
+            };
+            if let Some(wider) = input.wider.clone().filter(is_small) {
+                let limits = Limits {
+                    timeout: rest(limits.timeout, begin),
+                    ..limits
+                };
+                let read = move |_: &AtomicBool| guarded(|| wider.read());
+                if let Ok(Ok(whole)) = within(limits, cancel, read) {
+                    input = whole;
+                    (program, result) = search(input.program);
+                }
+            }
+            warnings = input.warnings;
             if let (Some(also), Ok(Findings::One(found))) = (input.also, &mut result)
                 && found.verdict == Verdict::Holds
             {

@@ -55,6 +55,8 @@ pub use palisade_memory::{
 };
 pub use program::{Invalid, NotAProgram, Problem, Program, Refused};
 pub use question::{Asked, Wanted, criteria, models, states_something};
-pub use read::{ClientOf, ClientThreads, Input, Reading, file_text, included_text, read, text_of};
+pub use read::{
+    ClientOf, ClientThreads, Input, Reading, Wider, file_text, included_text, read, text_of,
+};
 pub use shown::{Seeks, Shows, problem, run_page, shown, shown_report, told};
 pub use simple::{Answer, Fence, FenceAnswer, FenceVerdict, Options, Stats, Verdict, check, fence};

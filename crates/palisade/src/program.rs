@@ -65,7 +65,10 @@ impl Program {
     /// # Ok::<(), palisade::NotAProgram>(())
     /// ```
     pub fn parse_with(name: &str, text: &str, reading: &Reading) -> Result<Program, NotAProgram> {
-        let input = read(name, text.to_owned(), reading).map_err(NotAProgram::new)?;
+        let input = read(name, text.to_owned(), reading);
+        let input = input
+            .and_then(crate::Input::whole)
+            .map_err(NotAProgram::new)?;
         Ok(Program {
             warnings: problems(&input.program.source, &input.warnings),
             inner: input.program,

@@ -5,9 +5,11 @@ use palisade_lang::parse::guess_language;
 use palisade_lang::source::MAX_SOURCE_BYTES;
 use palisade_lang::{Diagnostic, Language, ParseOptions, Program, Source};
 use palisade_report::Failure;
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Larger files are refused. Far below what `lang` could take, so that an endless input does not fill the memory.
 const MOST_BYTES: usize = 256 << 20;
@@ -80,6 +82,28 @@ impl Default for Reading {
     }
 }
 
+/// The same text, read with more room than at first.
+#[derive(Clone)]
+pub struct Wider(Arc<dyn Fn() -> Result<Input, Failure> + Send + Sync>);
+
+impl Wider {
+    /// Reads it.
+    pub fn read(&self) -> Result<Input, Failure> {
+        (self.0)()
+    }
+
+    /// Whether this reason of an unknown answer says that there was too little room.
+    pub fn is_for(&self, reason: &str) -> bool {
+        is_too_small(reason)
+    }
+}
+
+impl fmt::Debug for Wider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Wider")
+    }
+}
+
 /// A program, and what should be said about its text all the same.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -93,9 +117,19 @@ pub struct Input {
     pub also: Option<Program>,
     /// The text of a client that was made for it.
     pub client: Option<String>,
+    /// Where the program has little room, which makes it small: the same with more. Asked for where a run needs it.
+    pub wider: Option<Wider>,
 }
 
 impl Input {
+    /// With all the room that there is.
+    pub fn whole(self) -> Result<Input, Failure> {
+        match &self.wider {
+            Some(wider) => wider.read(),
+            None => Ok(self),
+        }
+    }
+
     /// A program that nothing else has to be said about.
     fn plain(program: Program, warnings: Vec<Diagnostic>) -> Input {
         Input {
@@ -104,8 +138,20 @@ impl Input {
             notes: Vec::new(),
             also: None,
             client: None,
+            wider: None,
         }
     }
+}
+
+/// Whether an answer is unknown because its program had too little room.
+#[cfg(feature = "rust")]
+fn is_too_small(reason: &str) -> bool {
+    palisade_rust::is_too_few(reason)
+}
+
+#[cfg(not(feature = "rust"))]
+fn is_too_small(_: &str) -> bool {
+    false
 }
 
 /// Reads the text of the file of this name as a program, with the files that it includes.
@@ -225,14 +271,36 @@ fn read_rust(source: Source, reading: &Reading) -> Result<Input, Failure> {
         test: reading.test.clone(),
         client,
         leaks: reading.leaks,
+        few_elements: true,
     };
-    match palisade_rust::load(&path, &source, &options) {
+    let whole = palisade_rust::Options {
+        few_elements: false,
+        ..options.clone()
+    };
+    let mut small = loaded(&path, &source, &options)?;
+    let is_small = |bound: &palisade_lang::Bound| is_too_small(&bound.message);
+    let also = small.also.as_ref();
+    let mut programs = std::iter::once(&small.program).chain(also);
+    if programs.any(|program| program.bounds.iter().any(is_small)) {
+        small.wider = Some(Wider(Arc::new(move || loaded(&path, &source, &whole))));
+    }
+    Ok(small)
+}
+
+#[cfg(feature = "rust")]
+fn loaded(
+    path: &Path,
+    source: &Source,
+    options: &palisade_rust::Options,
+) -> Result<Input, Failure> {
+    match palisade_rust::load(path, source, options) {
         Ok(loaded) => Ok(Input {
             program: palisade_rust::together(loaded.programs),
             warnings: loaded.warnings,
             notes: loaded.notes,
             also: loaded.also,
             client: loaded.client,
+            wider: None,
         }),
         Err(not) => Err(Failure::Text(not.source, not.diagnostics)),
     }

@@ -54,6 +54,33 @@ pub enum Findings {
 }
 
 impl Findings {
+    /// Why answers are unknown, of all those that are.
+    pub fn unknown_reasons(&self) -> Vec<&str> {
+        fn of<T>(answers: &[(T, Result<Answer, Refusal>)]) -> Vec<&str> {
+            let answers = answers.iter().flat_map(|(_, answer)| answer);
+            answers.filter_map(reason).collect()
+        }
+        fn reason(answer: &Answer) -> Option<&str> {
+            match &answer.verdict {
+                Verdict::Unknown(reason) => Some(reason),
+                _ => None,
+            }
+        }
+        match self {
+            Findings::One(answer) => reason(answer).into_iter().collect(),
+            Findings::All(answers) => of(answers),
+            Findings::Models(answers) => of(answers),
+            Findings::Fences(found) => match &found.fences.result {
+                FenceResult::Unknown { reason, .. } => vec![reason],
+                _ => Vec::new(),
+            },
+            Findings::Orders(found) => match &found.orders.result {
+                OrdersResult::Unknown { reason, .. } => vec![reason],
+                _ => Vec::new(),
+            },
+        }
+    }
+
     /// Does something with the notes of every answer.
     pub fn each_notes(&mut self, mut change: impl FnMut(&mut Vec<Note>)) {
         match self {

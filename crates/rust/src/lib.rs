@@ -22,7 +22,7 @@ use compile::{CompileError, Compiler};
 use index::Index;
 use palisade_lang::{Diagnostic, LineColumn, Program, Source, Span};
 use program::Places;
-use run::build::{Execution, Merging};
+use run::build::{Execution, Merging, Wanted};
 use std::path::{Path, PathBuf};
 pub use together::together;
 
@@ -37,6 +37,18 @@ pub struct Options {
     pub client: Option<client::Client>,
     /// Whether memory that is never freed is an error.
     pub leaks: bool,
+    /// Whether vectors that threads share and channels have room for a few elements only. That makes far fewer control points; a run that needs more
+    /// meets a limit ([`is_too_few`]).
+    pub few_elements: bool,
+}
+
+/// Whether this limit is one that a run meets only because of [`Options::few_elements`].
+pub fn is_too_few(limit: &str) -> bool {
+    let limits = [
+        "a Vec with more than 4 elements that several threads share",
+        "a channel with more than 4 messages",
+    ];
+    limits.iter().any(|of_few| limit.contains(of_few))
 }
 
 /// Why a file could not be read.
@@ -167,7 +179,12 @@ fn each_root(
         roots.retain(|root| !has_to_panic(root));
     }
     for (name, body) in roots {
-        match run::build::execute(&index, body, merging, options.leaks) {
+        let wanted = Wanted {
+            merging,
+            leaks: options.leaks,
+            few_elements: options.few_elements,
+        };
+        match run::build::execute(&index, body, wanted) {
             Ok(execution) => visit(&whole, &names, &name, &execution),
             Err(trouble) => {
                 let span = Places::new(&whole, &names).innermost(&trouble.spans);

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The models, but for the atomic types.
-const MODELS: [&str; 6] = [
+const MODELS: [&str; 7] = [
     include_str!("models/std.rs"),
     include_str!("models/memory.rs"),
     include_str!("models/prim.rs"),
     include_str!("models/collections.rs"),
     include_str!("models/sync.rs"),
     include_str!("models/thread.rs"),
+    include_str!("models/task.rs"),
 ];
 /// One atomic integer type: `ATOMIC` is its name and `NUMBER` what it holds.
 const INTEGER: &str = include_str!("models/atomic_integer.rs");

@@ -51,7 +51,7 @@ pub fn run(args: &'static ExportArgs, output: &mut Output) -> Status {
 
 /// The program as it was read, and as it is printed.
 fn printed(args: &ExportArgs) -> Result<(Input, String), Failure> {
-    let input = input::read(&args.file, &args.reading)?;
+    let input = input::read(&args.file, &args.reading)?.whole()?;
     let file = input::display_name(&args.file);
     let text = match args.instrumented {
         _ if args.to == Target::Client => {

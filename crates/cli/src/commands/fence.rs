@@ -3,10 +3,10 @@
 use super::ask::{Asked, Asking, Effort, options};
 use crate::args::{FenceArgs, ReadingArgs, RepairKind};
 use crate::files::write_whole;
-use crate::input;
+use crate::input::{self, Input};
 use crate::output::Output;
 use crate::pairs;
-use palisade_check::{Abstraction, Control, Options, Verdict};
+use palisade_check::{Abstraction, Answer, Control, Options, Verdict};
 use palisade_fence::{
     Bounds, Candidate, Candidates, CostFile, Costs, FenceOptions, FenceResult, Kinds, Profile,
     RepairSet, fences,
@@ -187,10 +187,24 @@ fn existing_fences(program: &Program, candidates: &Candidates) -> Vec<Candidate>
         .collect()
 }
 
-/// The program of a new text of this file. A compiler reads files only, so that a new Rust text stands beside the old one meanwhile.
-fn read_again(path: &Path, text: &str, reading: &ReadingArgs) -> Result<input::Input, Failure> {
+/// Asks about a new text of this file. A compiler reads files only, so that a new Rust text stands beside the old one meanwhile.
+fn asked_again(
+    path: &Path,
+    text: &str,
+    reading: &ReadingArgs,
+    check: impl Fn(&Program) -> Result<Answer, Failure>,
+) -> Result<Answer, Failure> {
+    let ask = |input: Input| {
+        let answer = check(&input.program)?;
+        match (&answer.verdict, &input.wider) {
+            (Verdict::Unknown(reason), Some(wider)) if wider.is_for(reason) => {
+                check(&wider.read()?.program)
+            }
+            _ => Ok(answer),
+        }
+    };
     if path.extension().is_none_or(|extension| extension != "rs") {
-        return input::parse(path, text.to_owned(), reading);
+        return ask(input::parse(path, text.to_owned(), reading)?);
     }
     let directory = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -202,7 +216,7 @@ fn read_again(path: &Path, text: &str, reading: &ReadingArgs) -> Result<input::I
         .tempfile_in(directory)
         .map_err(|error| Failure::Message(error.to_string()))?;
     std::fs::write(beside.path(), text).map_err(|error| Failure::Message(error.to_string()))?;
-    input::parse(beside.path(), text.to_owned(), reading)
+    ask(input::parse(beside.path(), text.to_owned(), reading)?)
 }
 
 /// Writes the new text over the old one, once it has been found to hold.
@@ -215,8 +229,8 @@ pub(super) fn write_back(
 ) -> Result<(), String> {
     let name = program.source.name();
     let broken = "the new text does not do what it should, so nothing was written";
-    let fenced = read_again(Path::new(name), text, reading).map_err(|_| broken.to_owned())?;
-    match check(&fenced.program, options, control) {
+    let ask = |program: &Program| check(program, options, control).map_err(Failure::Refused);
+    match asked_again(Path::new(name), text, reading, ask) {
         Ok(answer) if answer.verdict == Verdict::Holds => {}
         Ok(answer) => match answer.verdict {
             Verdict::Unknown(reason) => {
@@ -226,7 +240,8 @@ pub(super) fn write_back(
             }
             _ => return Err(broken.to_owned()),
         },
-        Err(refusal) => return Err(refusal.message),
+        Err(Failure::Refused(refusal)) => return Err(refusal.message),
+        Err(_) => return Err(broken.to_owned()),
     }
     write_whole(Path::new(name), text.as_bytes())
         .map_err(|error| format!("cannot be written: {error}"))

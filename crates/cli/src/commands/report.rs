@@ -31,7 +31,7 @@ pub fn run(args: &ReportArgs, output: &mut Output) -> Status {
                 };
                 let (from, reading) = (path.clone(), args.input.reading.clone());
                 let read = within(limits, cancel(), move |_| {
-                    guarded(|| input::read(&from, &reading))
+                    guarded(|| input::read(&from, &reading)?.whole())
                 });
                 let read = read.unwrap_or_else(|reason| {
                     let message = format!("{reason} while the program is read");

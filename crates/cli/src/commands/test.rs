@@ -10,6 +10,7 @@ use crate::pairs;
 use palisade::limits::within;
 use palisade_check::{Control, Verdict};
 use palisade_fence::{Candidates, Costs, FenceOptions, FenceResult, Kinds, fences};
+use palisade_lang::Program;
 use palisade_lang::meter::is_exhausted;
 use palisade_param::check;
 use palisade_report::{Failure, Status, words};
@@ -220,7 +221,7 @@ fn ask(path: &Path, expectation: &Expectation, args: &TestArgs, stop: &AtomicBoo
     if let Some(complaint) = pairs::complaint(expectation.model, expectation.criterion) {
         return refused(complaint.lines().next().unwrap_or("").to_owned());
     }
-    let input = match guarded(|| input::read(path, &reading)) {
+    let mut input = match guarded(|| input::read(path, &reading)) {
         Ok(input) => input,
         Err(failure) => return refused(failure.reason()),
     };
@@ -235,23 +236,34 @@ fn ask(path: &Path, expectation: &Expectation, args: &TestArgs, stop: &AtomicBoo
         cancel: stop,
         progress: &|_| {},
     };
-    let program = &input.program;
     let cache = match args.cache.cache.as_deref().map(Cache::new).transpose() {
         Ok(cache) => cache,
         Err(complaint) => return Outcome::Unusable(complaint),
     };
-    let kept = cache.as_ref().and_then(|c| c.answer(program, &options));
-    let asked = match kept {
-        Some(answer) => Ok(answer),
-        None => {
-            let asked = guarded(|| check(program, &options, &control).map_err(Failure::Refused));
-            if let (Some(cache), Ok(answer)) = (&cache, &asked) {
-                cache.keep(program, &options, &control, answer);
-            }
-            asked
+    let asked = |program: &Program| {
+        let kept = cache.as_ref().and_then(|c| c.answer(program, &options));
+        if let Some(answer) = kept {
+            return Ok(answer);
         }
+        let asked = guarded(|| check(program, &options, &control).map_err(Failure::Refused));
+        if let (Some(cache), Ok(answer)) = (&cache, &asked) {
+            cache.keep(program, &options, &control, answer);
+        }
+        asked
     };
-    let answer = match asked {
+    let mut found = asked(&input.program);
+    if let (Ok(answer), Some(wider)) = (&found, &input.wider)
+        && let Verdict::Unknown(reason) = &answer.verdict
+        && wider.is_for(reason)
+    {
+        match guarded(|| wider.read()) {
+            Ok(whole) => input = whole,
+            Err(failure) => return refused(failure.reason()),
+        }
+        found = asked(&input.program);
+    }
+    let program = &input.program;
+    let answer = match found {
         Ok(answer) => answer,
         Err(failure) => return refused(failure.reason()),
     };

@@ -224,7 +224,22 @@ fn outcome(args: &ValidateArgs) -> Outcome {
         }
         other => other,
     })?;
-    let program = input.program;
+    // A file that was read with little room may have been read again with more, and which of the two this is about is not said.
+    let wider = input.wider.clone();
+    let judged = judged(args, model, criterion, input.program);
+    match (wider, &judged) {
+        (None, _) | (_, Ok((_, Ok(_)))) => judged,
+        (Some(wider), _) => self::judged(args, model, criterion, wider.read()?.program),
+    }
+}
+
+/// What it shows about a program.
+fn judged(
+    args: &ValidateArgs,
+    model: Option<Model>,
+    criterion: Option<Criterion>,
+    program: Program,
+) -> Outcome {
     if let Some(file) = certificate(&args.witness).map_err(|e| unusable(args, &e))? {
         // What is not said is what `check` would ask.
         let asked = Wanted::One(model, criterion).about(&program);

@@ -14,7 +14,7 @@ mod text;
 use crate::compile::{self, CompileError, Compiler};
 use crate::index::Index;
 use crate::program::{self, Places};
-use crate::run::build::Merging;
+use crate::run::build::Wanted;
 use crate::{Loaded, NotLoaded, Options};
 use api::Api;
 use palisade_lang::{Diagnostic, Program, Source, Span};
@@ -362,7 +362,12 @@ impl Session<'_> {
                 continue;
             };
             let places = Places::new(&whole, &names);
-            match crate::run::build::execute(&index, body, Merging::Alike, self.options.leaks) {
+            let wanted = Wanted {
+                leaks: self.options.leaks,
+                few_elements: self.options.few_elements,
+                ..Wanted::default()
+            };
+            match crate::run::build::execute(&index, body, wanted) {
                 Ok(execution) => {
                     let made = program::program(&execution, &whole, &places, &root.name);
                     programs.push((root, renamed(made)));

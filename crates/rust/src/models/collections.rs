@@ -758,6 +758,13 @@ pub mod vec {
                 if f(item) { at += 1; } else { self.remove(at); }
             }
         }
+        pub fn retain_mut<F: FnMut(&mut T) -> bool>(&mut self, mut f: F) {
+            let mut at = 0;
+            while at < self.length {
+                let item: &mut T = palisade::same(palisade::offset(self.p, at));
+                if f(item) { at += 1; } else { self.remove(at); }
+            }
+        }
         pub fn reserve(&mut self, n: usize) {}
         pub fn shrink_to_fit(&mut self) {}
         pub fn extend_from_slice(&mut self, other: &[T]) where T: Clone {
@@ -819,6 +826,7 @@ pub mod vec {
     fn grown<T>(from: *mut T, length: usize, capacity: usize) -> *mut T {
         let before = palisade::capacity(from);
         if capacity <= before { return from }
+        if capacity > 4 && palisade::has_few(from) { palisade::bound("a Vec with more than 4 elements that several threads share") }
         if capacity > 64 && !palisade::alone() { palisade::bound("a Vec with more than 64 elements in a program with several threads") }
         let p = palisade::allocate_array::<T>(capacity);
         let mut at = 0;
@@ -843,6 +851,12 @@ pub mod vec {
         }
     }
     impl<T> Default for Vec<T> { fn default() -> Self { Vec::new() } }
+    impl<'a, T: Copy + 'a> crate::iter::Extend<&'a T> for Vec<T> {
+        fn extend<I: crate::iter::IntoIterator<Item = &'a T>>(&mut self, items: I) where I::IntoIter: crate::iter::Iterator<Item = &'a T> {
+            let mut items = items.into_iter();
+            while let Option::Some(x) = crate::iter::Iterator::next(&mut items) { self.push(*x); }
+        }
+    }
     impl<T> crate::iter::Extend<T> for Vec<T> {
         fn extend<I: crate::iter::IntoIterator<Item = T>>(&mut self, items: I) where I::IntoIter: crate::iter::Iterator<Item = T> {
             let mut items = items.into_iter();

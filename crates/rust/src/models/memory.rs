@@ -23,10 +23,12 @@ pub mod boxed {
             let p = palisade::allocate::<crate::mem::MaybeUninit<T>>();
             unsafe { Box::from_raw(p) }
         }
-        pub fn pin(value: T) -> Box<T> { Box::new(value) }
+        pub fn pin(value: T) -> crate::pin::Pin<Box<T>> { crate::pin::Pin::of(Box::new(value)) }
+        pub fn into_pin(b: Box<T>) -> crate::pin::Pin<Box<T>> { crate::pin::Pin::of(b) }
     }
     impl<T> Box<crate::mem::MaybeUninit<T>> {
         pub unsafe fn assume_init(self) -> Box<T> { Box::from_raw(Box::into_raw(self) as *mut T) }
+        pub fn write(b: Box<crate::mem::MaybeUninit<T>>, value: T) -> Box<T> { let p = Box::into_raw(b) as *mut T; palisade::write(p, value); unsafe { Box::from_raw(p) } }
     }
     pub fn box_assume_init_into_vec_unsafe<T, const N: usize>(b: Box<crate::mem::MaybeUninit<[T; N]>>) -> crate::vec::Vec<T> {
         let p = Box::into_raw(b);
@@ -89,6 +91,9 @@ pub mod cell {
         pub unsafe fn deref(&self) -> &mut T { &mut *self.p }
         pub fn with<R, F: FnOnce(*mut T) -> R>(&self, f: F) -> R { f(self.p) }
     }
+    impl<T> From<T> for UnsafeCell<T> { fn from(value: T) -> Self { UnsafeCell::new(value) } }
+    impl<T> From<T> for Cell<T> { fn from(value: T) -> Self { Cell::new(value) } }
+    impl<T> From<T> for RefCell<T> { fn from(value: T) -> Self { RefCell::new(value) } }
     impl<T: Default> Default for UnsafeCell<T> {
         fn default() -> Self { UnsafeCell::new(<T as Default>::default()) }
     }

@@ -437,8 +437,8 @@ pub mod prim {
     pub fn array_each_ref<T>(s: &[T]) -> &[T] { s }
     pub fn slice_iter<T>(s: &[T]) -> crate::slice::Iter<'_, T> { crate::slice::Iter { slice: s, at: 0, end: palisade::len(s) } }
     pub fn slice_iter_mut<T>(s: &mut [T]) -> crate::slice::IterMut<'_, T> { let end = palisade::len(s); crate::slice::IterMut { slice: s, at: 0, end } }
-    pub fn slice_as_ptr<T>(s: &[T]) -> *const T { &raw const s[0] }
-    pub fn slice_as_mut_ptr<T>(s: &mut [T]) -> *mut T { &raw mut s[0] }
+    pub fn slice_as_ptr<T>(s: &[T]) -> *const T { if palisade::len(s) == 0 { return crate::ptr::dangling() } &raw const s[0] }
+    pub fn slice_as_mut_ptr<T>(s: &mut [T]) -> *mut T { if palisade::len(s) == 0 { return crate::ptr::dangling_mut() } &raw mut s[0] }
     pub fn array_as_slice<T>(s: &[T]) -> &[T] { s }
 }
 

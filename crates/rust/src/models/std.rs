@@ -33,10 +33,16 @@ pub mod palisade {
     pub fn bound(what: &'static str) -> ! { loop {} }
     /// Whether there is one thread so far.
     pub fn alone() -> bool { loop {} }
+    /// Whether there should be room for a few elements only.
+    pub fn little_room() -> bool { loop {} }
+    /// Whether what this points to is shared by threads and should have a few elements only.
+    pub fn has_few<T>(p: *const T) -> bool { loop {} }
     pub fn spawn<F: FnOnce()>(f: F) -> usize { loop {} }
     pub fn join(thread: usize) { loop {} }
     pub fn current() -> usize { loop {} }
     pub fn token(thread: usize) -> *const usize { loop {} }
+    /// Where 1 stands when a thread has ended.
+    pub fn end(thread: usize) -> *const usize { loop {} }
     pub fn allocate<T>() -> *mut T { loop {} }
     /// Memory of the models themselves, in which no leak is looked for.
     pub fn allocate_own<T>() -> *mut T { loop {} }

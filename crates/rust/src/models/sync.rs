@@ -523,7 +523,8 @@ pub mod sync {
             loop {
                 if !condition(&mut *guard) { return Result::Ok((guard, WaitTimeoutResult(false))) }
                 if palisade::choose() { return Result::Ok((guard, WaitTimeoutResult(true))) }
-                match self.wait(guard) { Result::Ok(again) => guard = again, Result::Err(_) => palisade::fail() }
+                // Nobody sleeps for ever here: what a wait does is that others may have the lock.
+                match self.wait_timeout(guard, crate::time::Duration::ZERO) { Result::Ok((again, _)) => guard = again, Result::Err(_) => palisade::fail() }
             }
         }
         pub fn notify_one(&self) { self.sleepers.wake(false) }
@@ -630,7 +631,7 @@ pub mod sync {
             fn ne(&self, other: &Self) -> bool { !(self == other) }
         }
         fn shared<T>(bounded: bool, room: usize) -> Arc<Shared<T>> {
-            Arc::new(Shared { slots: palisade::allocate_array::<T>(8), lock: 0, ends: Ends { tail: 0, head: 0 }, signal: 0, senders: AtomicUsize::new(1), bounded, room })
+            Arc::new(Shared { slots: palisade::allocate_array::<T>(if palisade::little_room() { 4 } else { 8 }), lock: 0, ends: Ends { tail: 0, head: 0 }, signal: 0, senders: AtomicUsize::new(1), bounded, room })
         }
         pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
             let shared = shared(false, 0);
@@ -641,6 +642,7 @@ pub mod sync {
             let shared = shared(true, bound);
             (SyncSender { shared: shared.clone() }, Receiver { shared })
         }
+        fn next(at: usize) -> usize { (at + 1) & if palisade::little_room() { 3 } else { 7 } }
         /// The value comes back where there is no receiver any more.
         fn put<T>(shared: &Shared<T>, value: T) -> Option<T> {
             palisade::wait_cas(&raw const shared.lock, 0, 1);
@@ -649,10 +651,14 @@ pub mod sync {
                 palisade::atomic_store(&raw const shared.lock, 0, Ordering::Release);
                 return Option::Some(value);
             }
-            if signal >= 16 { palisade::bound("a channel with more than 8 messages") }
+            if palisade::little_room() {
+                if signal >= 8 { palisade::bound("a channel with more than 4 messages") }
+            } else if signal >= 16 {
+                palisade::bound("a channel with more than 8 messages")
+            }
             let tail = shared.ends.tail;
             palisade::write(palisade::offset(shared.slots, tail), value);
-            palisade::write(&raw const shared.ends.tail as *mut usize, (tail + 1) & 7);
+            palisade::write(&raw const shared.ends.tail as *mut usize, next(tail));
             palisade::atomic_fetch_add::<usize, usize>(&raw const shared.signal, 2, Ordering::AcqRel);
             palisade::atomic_store(&raw const shared.lock, 0, Ordering::Release);
             Option::None
@@ -660,7 +666,7 @@ pub mod sync {
         fn get<T>(shared: &Shared<T>) -> T {
             let head = shared.ends.head;
             let value = palisade::read(palisade::offset(shared.slots, head));
-            palisade::write(&raw const shared.ends.head as *mut usize, (head + 1) & 7);
+            palisade::write(&raw const shared.ends.head as *mut usize, next(head));
             palisade::atomic_fetch_sub::<usize, usize>(&raw const shared.signal, 2, Ordering::AcqRel);
             value
         }
@@ -732,7 +738,15 @@ pub mod sync {
         }
         impl<T> Drop for Receiver<T> {
             fn drop(&mut self) {
-                palisade::atomic_fetch_add::<usize, usize>(&raw const self.shared.signal, GONE, Ordering::AcqRel);
+                if crate::mem::needs_drop::<T>() {
+                    // Nobody adds a message any more, and those that are there are dropped.
+                    palisade::wait_cas(&raw const self.shared.lock, 0, 1);
+                    let mut left = palisade::atomic_fetch_add::<usize, usize>(&raw const self.shared.signal, GONE, Ordering::AcqRel);
+                    palisade::atomic_store(&raw const self.shared.lock, 0, Ordering::Release);
+                    while left >= 2 { crate::mem::drop(get(&self.shared)); left -= 2; }
+                } else {
+                    palisade::atomic_fetch_add::<usize, usize>(&raw const self.shared.signal, GONE, Ordering::AcqRel);
+                }
                 if self.shared.bounded { palisade::atomic_fetch_add::<usize, usize>(&raw const self.shared.room, 12, Ordering::Release); }
             }
         }

@@ -85,7 +85,8 @@ pub mod thread {
             palisade::wait_cas(palisade::token(palisade::current()), 1, 0);
         }
     }
-    pub fn park_timeout(time: crate::time::Duration) { park() }
+    /// Returns at any time; a token that is there by then is taken.
+    pub fn park_timeout(time: crate::time::Duration) { palisade::atomic_exchange::<usize>(palisade::token(palisade::current()), 0, Ordering::Acquire); }
     pub fn yield_now() {}
     pub fn sleep(time: crate::time::Duration) {}
     pub fn panicking() -> bool { false }
@@ -145,7 +146,7 @@ pub mod thread {
             Result::Ok(take(self.packet))
         }
         pub fn thread(&self) -> &Thread { &self.thread }
-        pub fn is_finished(&self) -> bool { palisade::choose() }
+        pub fn is_finished(&self) -> bool { palisade::atomic_load(palisade::end(self.thread.id), Ordering::Relaxed) == 1 }
     }
     pub struct Builder { x: usize }
     impl Builder {
@@ -189,7 +190,7 @@ pub mod thread {
             Result::Ok(take(self.packet))
         }
         pub fn thread(&self) -> &Thread { &self.thread }
-        pub fn is_finished(&self) -> bool { palisade::choose() }
+        pub fn is_finished(&self) -> bool { palisade::atomic_load(palisade::end(self.thread.id), Ordering::Relaxed) == 1 }
     }
 }
 

@@ -107,17 +107,22 @@ pub enum Merging {
     Equal,
 }
 
+/// What the caller wants of an execution.
+#[derive(Clone, Copy, Default)]
+pub struct Wanted {
+    /// Which states of a thread are one control point.
+    pub merging: Merging,
+    /// Whether memory that is never freed is an error.
+    pub leaks: bool,
+    /// Whether vectors that threads share have room for a few elements only.
+    pub few_elements: bool,
+}
+
 /// Executes a program from this body. Numbers that are known stay so, but for threads that would be too large then: there, those that take ever new values
 /// go into registers.
-pub fn execute(
-    index: &Index,
-    root: usize,
-    merging: Merging,
-    leaks: bool,
-) -> Result<Execution<'_>, Trouble> {
+pub fn execute(index: &Index, root: usize, wanted: Wanted) -> Result<Execution<'_>, Trouble> {
     let usual = Way {
-        merging,
-        leaks,
+        wanted,
         ..Way::default()
     };
     let first = execute_with(index, root, usual, FEW_POINTS)?;
@@ -148,8 +153,7 @@ pub fn execute(
 struct Way {
     tells_apart: bool,
     widens: bool,
-    merging: Merging,
-    leaks: bool,
+    wanted: Wanted,
 }
 
 impl Execution<'_> {
@@ -169,8 +173,9 @@ fn execute_with(
     let mut machine = Machine::new(index);
     machine.tells_apart = way.tells_apart;
     machine.widens = way.widens;
-    machine.merging = way.merging;
-    machine.leaks = way.leaks;
+    machine.merging = way.wanted.merging;
+    machine.leaks = way.wanted.leaks;
+    machine.few_elements = way.wanted.few_elements;
     machine.max_points = max_points;
     machine.know.threads.push(None);
     for _ in 0..MAX_ROUNDS {
@@ -679,6 +684,7 @@ fn expand(
             };
             builder.end = Some(end);
             let cell = machine.end_cell(machine.thread);
+            machine.know.write(&cell);
             builder.automaton.edges.push(Edge {
                 from: point,
                 to: end,

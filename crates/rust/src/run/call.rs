@@ -137,12 +137,27 @@ impl Machine<'_> {
 
     /// An associated type.
     pub fn associated(&self, ty: &Ty, trait_: &Ty, name: &str, args: &[Ty]) -> Option<Ty> {
+        self.associated_where(ty, |of| head(of) == head(trait_), name, args)
+    }
+
+    /// An associated type of this name, of whichever trait it is.
+    pub fn associated_of_any(&self, ty: &Ty, name: &str) -> Option<Ty> {
+        self.associated_where(ty, |_| true, name, &[])
+    }
+
+    fn associated_where(
+        &self,
+        ty: &Ty,
+        is_meant: impl Fn(&Ty) -> bool,
+        name: &str,
+        args: &[Ty],
+    ) -> Option<Ty> {
         // What is said for all types comes last.
         let (all, some): (Vec<&Impl>, Vec<&Impl>) =
             self.index.impls.iter().partition(|found| is_blanket(found));
         for found in some.into_iter().chain(all) {
             let Some(of) = &found.trait_ else { continue };
-            if head(of) != head(trait_) || !found.types.contains_key(name) {
+            if !is_meant(of) || !found.types.contains_key(name) {
                 continue;
             }
             let mut bound = Substitution::new();
@@ -458,8 +473,10 @@ impl Machine<'_> {
                 match value {
                     Val::Fn(path, _) => path,
                     value @ Val::Agg(_) => {
-                        return self
-                            .call_closure(state, value, arguments, target.loc, next, moved, span);
+                        let ty = self.substitute(&target.ty, &generic);
+                        return self.call_closure(
+                            state, value, arguments, target.loc, &ty, next, moved, span,
+                        );
                     }
                     _ => return refuse("a call of a function that is not known"),
                 }
@@ -497,6 +514,7 @@ impl Machine<'_> {
                 closure,
                 tuple.fields.clone(),
                 target,
+                result,
                 next,
                 moved,
                 span,
@@ -648,6 +666,7 @@ impl Machine<'_> {
         closure: Val,
         mut arguments: Vec<Val>,
         target: Loc,
+        result: &Ty,
         next: Option<usize>,
         moved: Vec<Loc>,
         span: &SourceSpan,
@@ -691,16 +710,13 @@ impl Machine<'_> {
         match &callee {
             Val::Fn(path, _) => {
                 let path = path.clone();
-                self.call_path(
-                    state,
-                    &path,
-                    arguments,
-                    target,
-                    &Ty::Never,
-                    next,
-                    moved,
-                    span,
-                )
+                // What is made of something, or of nothing, says itself what it is.
+                let made = match &path.qualified {
+                    Some((ty, Some(trait_))) if matches!(head(trait_), "From" | "Default") => ty,
+                    _ => result,
+                };
+                let result = &made.clone();
+                self.call_path(state, &path, arguments, target, result, next, moved, span)
             }
             Val::Agg(agg) => {
                 let Ty::Closure(place, generic) = &agg.ty else {

@@ -176,6 +176,14 @@ impl Machine<'_> {
                 return Err(Need::Bound(what));
             }
             "alone" => Val::bool(self.initial || self.constant),
+            "little_room" => Val::bool(self.few_elements),
+            "has_few" => {
+                let shared = match argument(0) {
+                    Val::Ptr(pointer) => self.know.is_shared(pointer.loc.object),
+                    _ => false,
+                };
+                Val::bool(self.few_elements && shared)
+            }
             "spawn" => self.spawn(state, argument(0))?,
             "join" => {
                 let threads: Vec<i64> = (0..self.know.threads.len() as i64).collect();
@@ -199,6 +207,14 @@ impl Machine<'_> {
                 };
                 let cell = self.thread_cell(thread as u32, 2);
                 Val::pointer(cell)
+            }
+            "end" => {
+                let threads: Vec<i64> = (0..self.know.threads.len() as i64).collect();
+                let thread = self.one_of(state, &argument(0), &threads)?;
+                let Some(thread) = thread.known() else {
+                    return refuse("the end of a thread that is not known");
+                };
+                Val::pointer(self.thread_cell(thread as u32, 1))
             }
             "allocate" | "allocate_own" => {
                 // The type's first generic argument says what it is for; nothing is written yet.
@@ -300,6 +316,8 @@ impl Machine<'_> {
                         length: Some(length),
                         ..(*pointer).clone()
                     })),
+                    // A vector without elements has no memory: what its slice leads to is an array of none.
+                    _ if length == 0 => self.empty_slice(),
                     other => other,
                 }
             }
@@ -473,6 +491,22 @@ impl Machine<'_> {
             }
             _ => false,
         }
+    }
+
+    fn empty_slice(&mut self) -> Val {
+        let object = self.know.constant(Val::Agg(Rc::new(Agg {
+            ty: Ty::Array(Rc::new(Ty::Never), Rc::new(Ty::Const(0))),
+            variant: None,
+            fields: Vec::new(),
+        })));
+        Val::Ptr(Rc::new(Pointer {
+            loc: Loc {
+                object,
+                path: vec![Step::Index(0)],
+            },
+            length: Some(0),
+            tag: 0,
+        }))
     }
 
     fn thread_cell(&mut self, thread: u32, which: u32) -> Loc {
@@ -1144,13 +1178,13 @@ impl Machine<'_> {
                     "gt" => "Gt",
                     _ => "Ge",
                 };
-                Ok(Some(self.binary(state, op, &left, &right)?))
+                Ok(Some(self.in_order(state, op, &left, &right)?))
             }
             ("Ord", "cmp") | ("PartialOrd", "partial_cmp") => {
                 let left = self.plain_value(state, arguments.first())?;
                 let right = self.plain_value(state, arguments.get(1))?;
                 self.compares_itself(&left)?;
-                let order = self.binary(state, "Cmp", &left, &right)?;
+                let order = self.in_order(state, "Cmp", &left, &right)?;
                 Ok(Some(match path.name() {
                     "cmp" => order,
                     _ => Val::Agg(Rc::new(Agg {
@@ -1226,6 +1260,31 @@ impl Machine<'_> {
             },
             _ => Ok(None),
         }
+    }
+
+    /// How two values are ordered: tuples by the first of their parts that differ.
+    fn in_order(&mut self, state: &mut State, op: &str, left: &Val, right: &Val) -> Run<Val> {
+        if let (Val::Agg(a), Val::Agg(b)) = (left, right)
+            && matches!((&a.ty, &b.ty), (Ty::Tuple(_), Ty::Tuple(_)))
+            && a.fields.len() == b.fields.len()
+        {
+            let last = a.fields.len().saturating_sub(1);
+            for (at, (a, b)) in a.fields.iter().zip(&b.fields).enumerate() {
+                if at == last {
+                    return self.in_order(state, op, a, b);
+                }
+                let equal = self.equal(state, a, b)?;
+                if !self.truth(state, &equal)? {
+                    let op = match op {
+                        "Le" => "Lt",
+                        "Ge" => "Gt",
+                        op => op,
+                    };
+                    return self.in_order(state, op, a, b);
+                }
+            }
+        }
+        self.binary(state, op, left, right)
     }
 
     /// A type that says itself how it is compared is not compared part by part, where only references lead to it.

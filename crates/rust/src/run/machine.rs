@@ -72,6 +72,8 @@ pub struct Machine<'a> {
     pub max_points: usize,
     /// Whether memory that is never freed is looked for.
     pub leaks: bool,
+    /// Whether vectors that threads share have room for a few elements only.
+    pub few_elements: bool,
     /// Whether the first thread has done everything that it does, and looks for such memory.
     pub ending: bool,
     /// Whether a test library's model is executed, in which every thread has to end.
@@ -114,6 +116,7 @@ impl<'a> Machine<'a> {
             max_points: usize::MAX,
             whole: false,
             leaks: false,
+            few_elements: false,
             ending: false,
             ignored: FxHashSet::default(),
         }

@@ -42,10 +42,15 @@ impl Machine<'_> {
         let one = |ty: &Ty| Rc::new(self.substitute(ty, with));
         match ty {
             Ty::Adt(name, args) if args.is_empty() => {
-                match with.iter().find(|(parameter, _)| parameter == name) {
-                    Some((_, ty)) => ty.clone(),
-                    None => ty.clone(),
+                let meant = |name: &str| with.iter().find(|(parameter, _)| **parameter == *name);
+                if let Some((_, ty)) = meant(name) {
+                    return ty.clone();
                 }
+                // `I::Item`, where only the bounds of `I` say whose `Item` it is.
+                let short = name.split_once("::").filter(|(_, of)| !of.contains(':'));
+                short
+                    .and_then(|(front, of)| self.associated_of_any(&meant(front)?.1, of))
+                    .unwrap_or_else(|| ty.clone())
             }
             Ty::Adt(name, args) => Ty::Adt(name.clone(), all(args)),
             Ty::Tuple(tys) => Ty::Tuple(all(tys)),
