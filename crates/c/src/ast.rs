@@ -274,6 +274,8 @@ pub struct Ast {
     pub definitions: Vec<Definition>,
     /// Structs and unions.
     pub records: Vec<Record>,
+    /// So many of them are of headers that the text does not include, and defines in another way.
+    pub of_headers: u32,
 }
 
 impl Ast {

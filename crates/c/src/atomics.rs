@@ -2,6 +2,7 @@
 
 use crate::ast::*;
 use crate::body::Body;
+use crate::packed::is_packed;
 use crate::types::{Done, fail};
 use crate::value::{Place, Value};
 use palisade_lang::{BinaryOp, Expr as LangExpr, Order, Relation, Span};
@@ -249,7 +250,20 @@ impl Body<'_, '_> {
         weak: bool,
         span: Span,
     ) -> Done<Value> {
-        let (address, ty) = self.atomic(object)?;
+        let (address, ty) = self.atomic_object(object)?;
+        if is_packed(&ty, span, self.translator)? {
+            return self.compare_exchange_whole(
+                address,
+                &ty,
+                expected,
+                desired,
+                through_pointer,
+                order,
+                failure,
+                weak,
+                span,
+            );
+        }
         let (place, place_ty) = self.pointed(expected)?;
         let desired = match through_pointer {
             true => {
@@ -288,6 +302,50 @@ impl Body<'_, '_> {
                 self.goto_and_begin(after, span);
             }
         }
+        Ok(Value {
+            expr: done,
+            ty: Type::new(TypeKind::Bool),
+        })
+    }
+
+    /// The same on a struct as a whole.
+    #[allow(clippy::too_many_arguments)]
+    fn compare_exchange_whole(
+        &mut self,
+        address: ValueExpr,
+        ty: &Type,
+        expected: &Expr,
+        desired: &Expr,
+        through_pointer: bool,
+        order: Written,
+        failure: Option<Written>,
+        weak: bool,
+        span: Span,
+    ) -> Done<Value> {
+        let (place, found) = self.pointed(expected)?;
+        let here = self.load(place, &found, expected.span)?;
+        let here = self.convert(here, ty, expected.span)?;
+        let wanted = self.as_stored(here.clone(), ty, expected.span)?;
+        let desired = match through_pointer {
+            true => {
+                let (place, found) = self.pointed(desired)?;
+                let value = self.load(place, &found, span)?;
+                let value = self.convert(value, ty, span)?;
+                self.as_stored(value, ty, span)?
+            }
+            false => self.operand(desired, ty)?,
+        };
+        let stored = self.stored_type(ty, span)?;
+        let (old, success) = self.exchange_if(
+            address, &stored, wanted, desired, order, failure, weak, span,
+        )?;
+        let done = LangExpr::Atom(Atom::Local(success));
+        let (failed, after) = (self.block(span), self.block(span));
+        self.finish(End::Branch(done.clone(), after, failed), span);
+        self.begin(failed);
+        let read = LangExpr::Atom(Atom::Local(old));
+        self.unpack_to(&here.expr, read, ty, span)?;
+        self.goto_and_begin(after, span);
         Ok(Value {
             expr: done,
             ty: Type::new(TypeKind::Bool),
@@ -367,7 +425,7 @@ impl Body<'_, '_> {
                 Value::nothing()
             }
             "init" => {
-                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let (address, ty) = self.atomic_object(needed(self, 0)?)?;
                 let value = self.rvalue_for(needed(self, 1)?, &ty)?;
                 let place = Place::Memory(address);
                 self.store(&place, &ty, value, Order::NonAtomic, span)?;
@@ -375,7 +433,7 @@ impl Body<'_, '_> {
             }
             "is_lock_free" | "always_lock_free" => Value::int(1),
             "load" if gnu && arguments.len() == 3 => {
-                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let (address, ty) = self.atomic_object(needed(self, 0)?)?;
                 let (place, found) = self.pointed(needed(self, 1)?)?;
                 let order = self.order(argument(2))?;
                 let value = self.load_written(address, &ty, order, span)?;
@@ -384,12 +442,12 @@ impl Body<'_, '_> {
                 Value::nothing()
             }
             "load" | "load_n" => {
-                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let (address, ty) = self.atomic_object(needed(self, 0)?)?;
                 let order = self.order(argument(1))?;
                 self.load_written(address, &ty, order, span)?
             }
             "store" | "store_n" => {
-                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let (address, ty) = self.atomic_object(needed(self, 0)?)?;
                 let value = match gnu && rest == "store" {
                     true => {
                         let (place, found) = self.pointed(needed(self, 1)?)?;
@@ -398,6 +456,7 @@ impl Body<'_, '_> {
                     }
                     false => self.rvalue_for(needed(self, 1)?, &ty)?,
                 };
+                let value = self.as_stored(value, &ty, span)?;
                 let order = self.order(argument(2))?;
                 self.with_order(order, OrderUse::Store, span, |order| Action::Store {
                     address: address.clone(),
@@ -407,7 +466,7 @@ impl Body<'_, '_> {
                 Value::nothing()
             }
             "exchange" if gnu => {
-                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let (address, ty) = self.atomic_object(needed(self, 0)?)?;
                 let (place, found) = self.pointed(needed(self, 1)?)?;
                 let value = self.load(place, &found, span)?;
                 let value = self.convert(value, &ty, span)?;
@@ -419,7 +478,7 @@ impl Body<'_, '_> {
                 Value::nothing()
             }
             "exchange" | "exchange_n" => {
-                let (address, ty) = self.atomic(needed(self, 0)?)?;
+                let (address, ty) = self.atomic_object(needed(self, 0)?)?;
                 let value = self.rvalue_for(needed(self, 1)?, &ty)?;
                 let order = self.order(argument(2))?;
                 self.exchange(address, &ty, value, order, wanted, span)?
@@ -491,16 +550,18 @@ impl Body<'_, '_> {
         order: Written,
         span: Span,
     ) -> Done<Value> {
-        let to = self.temporary(ty, span);
+        let stored = self.stored_type(ty, span)?;
+        let to = self.temporary(&stored, span);
         self.with_order(order, OrderUse::Load, span, |order| Action::Load {
             to,
             address: address.clone(),
             order,
         })?;
-        Ok(Value {
+        let read = Value {
             expr: LangExpr::Atom(Atom::Local(to)),
-            ty: ty.plain(),
-        })
+            ty: stored.plain(),
+        };
+        self.as_read(read, ty, span)
     }
 
     fn exchange(
@@ -512,20 +573,23 @@ impl Body<'_, '_> {
         wanted: bool,
         span: Span,
     ) -> Done<Value> {
-        let to = wanted.then(|| self.temporary(ty, span));
+        let value = self.as_stored(value, ty, span)?;
+        let stored = self.stored_type(ty, span)?;
+        let to = wanted.then(|| self.temporary(&stored, span));
         self.with_order(order, OrderUse::Both, span, |order| Action::Exchange {
             to,
             address: address.clone(),
             value: value.expr.clone(),
             order,
         })?;
-        Ok(match to {
-            Some(to) => Value {
-                expr: LangExpr::Atom(Atom::Local(to)),
-                ty: ty.plain(),
-            },
-            None => Value::nothing(),
-        })
+        let Some(to) = to else {
+            return Ok(Value::nothing());
+        };
+        let read = Value {
+            expr: LangExpr::Atom(Atom::Local(to)),
+            ty: stored.plain(),
+        };
+        self.as_read(read, ty, span)
     }
 
     /// GNU C's old operations: all of them full barriers, but for the two of a lock.

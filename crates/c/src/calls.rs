@@ -2,6 +2,7 @@
 
 use crate::ast::*;
 use crate::body::Body;
+use crate::packed::is_packed;
 use crate::types::{Done, fail, layout, resolved, size};
 use crate::value::{Place, Value};
 use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Span};
@@ -109,7 +110,16 @@ impl Body<'_, '_> {
             callee: function.expr,
             arguments: values,
         };
+        // As the rules of SV-COMP have it, such a function is executed at once.
+        let at_once =
+            matches!(&callee.kind, ExprKind::Name(name) if name.starts_with("__VERIFIER_atomic_"));
+        if at_once {
+            self.emit(Action::AtomicBegin, span);
+        }
         self.emit(call, span);
+        if at_once {
+            self.emit(Action::AtomicEnd, span);
+        }
         let Some(to) = to else {
             return Ok(Value::nothing());
         };
@@ -183,6 +193,16 @@ impl Body<'_, '_> {
         }
     }
 
+    /// An atomic object that a pointer leads to, a struct as a whole or a scalar: its address and its type.
+    pub fn atomic_object(&mut self, pointer: &Expr) -> Done<(ValueExpr, Type)> {
+        if let (Place::Memory(address), ty) = self.pointed(pointer)?
+            && is_packed(&ty, pointer.span, self.translator)?
+        {
+            return Ok((address, ty));
+        }
+        self.atomic(pointer)
+    }
+
     /// An atomic object that a pointer leads to: its address and its scalar type.
     pub fn atomic(&mut self, pointer: &Expr) -> Done<(ValueExpr, Type)> {
         let (place, ty) = self.pointed(pointer)?;
@@ -197,7 +217,14 @@ impl Body<'_, '_> {
             match record.fields.as_deref() {
                 Some([only]) if count == 1 => ty = only.ty.clone(),
                 _ => {
-                    let message = "atomic structs of more than one scalar are not supported";
+                    let message = match ty.atomic {
+                        true => {
+                            "this operation on an atomic struct of more than one scalar is not supported"
+                        }
+                        false => {
+                            "this struct of more than one scalar is not `_Atomic`: atomic operations on it are not supported"
+                        }
+                    };
                     return fail(pointer.span, message);
                 }
             }
@@ -732,37 +759,83 @@ impl Body<'_, '_> {
     /// `syscall`: a futex, whose wait may end at any time.
     fn system_call(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
         const FUTEX: i64 = 202;
+        const WAIT: i64 = 0;
+        const WAKE: i64 = 1;
+        const WAIT_BITSET: i64 = 9;
+        const WAKE_BITSET: i64 = 10;
         let number = self.translator_integer(self.argument(arguments, 0, span)?)?;
         if number != Some(FUTEX) {
             return fail(span, "of system calls, only `SYS_futex` is supported");
         }
-        let operation = self.translator_integer(self.argument(arguments, 2, span)?)?;
-        match operation.map(|operation| operation & 127) {
-            Some(0) => {
-                let (address, ty) = self.atomic(self.argument(arguments, 1, span)?)?;
-                let expected = self.rvalue_for(self.argument(arguments, 3, span)?, &ty)?;
-                let to = self.temporary(&ty, span);
-                let order = Order::Relaxed;
-                self.emit(Action::Load { to, address, order }, span);
-                let read = LangExpr::Atom(Atom::Local(to));
-                let equal = lower::binary(BinaryOp::Equal, read, expected.expr);
-                // 0 where it waited, -1 where it did not.
-                let minus = LangExpr::Const(-1);
-                Ok(Value {
-                    expr: lower::binary(BinaryOp::Add, equal, minus),
-                    ty: Type::int(64, true),
-                })
+        // Which operation may be a parameter: the one that it is in each call is known when calls are inlined.
+        let operation = self.argument(arguments, 2, span)?;
+        let operation = match self.translator_integer(operation)? {
+            Some(known) => LangExpr::Const(known),
+            None => {
+                let value = self.rvalue(operation)?;
+                self.kept(value, span).expr
             }
-            Some(1) => {
-                let ty = Type::int(64, true);
-                let register = self.temporary(&ty, span);
-                self.emit(Action::Choose(register, vec![0, 1]), span);
-                Ok(Value {
-                    expr: LangExpr::Atom(Atom::Local(register)),
-                    ty,
-                })
-            }
-            _ => fail(span, "of futexes, only waiting and waking are supported"),
+        };
+        let kind = lower::binary(BinaryOp::BitAnd, operation, LangExpr::Const(127));
+        if let LangExpr::Const(kind) = kind {
+            return match kind {
+                WAIT | WAIT_BITSET => self.futex_wait(arguments, span),
+                WAKE | WAKE_BITSET => Ok(self.futex_wake(span)),
+                _ => fail(span, "of futexes, only waiting and waking are supported"),
+            };
+        }
+        let ty = Type::int(64, true);
+        let result = self.temporary(&ty, span);
+        let after = self.block(span);
+        for (numbers, waits) in [([WAIT, WAIT_BITSET], true), ([WAKE, WAKE_BITSET], false)] {
+            let (this, next) = (self.block(span), self.block(span));
+            let [first, second] = numbers.map(|number| {
+                lower::binary(BinaryOp::Equal, kind.clone(), LangExpr::Const(number))
+            });
+            let either = lower::binary(BinaryOp::Or, first, second);
+            self.finish(End::Branch(either, this, next), span);
+            self.begin(this);
+            let value = match waits {
+                true => self.futex_wait(arguments, span)?,
+                false => self.futex_wake(span),
+            };
+            self.emit(Action::Assign(result, value.expr), span);
+            self.finish(End::Goto(after), span);
+            self.begin(next);
+        }
+        let message = "of futexes, only waiting and waking are followed".to_owned();
+        self.emit(Action::Bound(message), span);
+        self.finish(End::Stop, span);
+        self.begin(after);
+        Ok(Value {
+            expr: LangExpr::Atom(Atom::Local(result)),
+            ty,
+        })
+    }
+
+    /// 0 where it waited, -1 where it did not.
+    fn futex_wait(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
+        let (address, ty) = self.atomic(self.argument(arguments, 1, span)?)?;
+        let expected = self.rvalue_for(self.argument(arguments, 3, span)?, &ty)?;
+        let to = self.temporary(&ty, span);
+        let order = Order::Relaxed;
+        self.emit(Action::Load { to, address, order }, span);
+        let read = LangExpr::Atom(Atom::Local(to));
+        let equal = lower::binary(BinaryOp::Equal, read, expected.expr);
+        Ok(Value {
+            expr: lower::binary(BinaryOp::Add, equal, LangExpr::Const(-1)),
+            ty: Type::int(64, true),
+        })
+    }
+
+    /// How many threads were woken.
+    fn futex_wake(&mut self, span: Span) -> Value {
+        let ty = Type::int(64, true);
+        let register = self.temporary(&ty, span);
+        self.emit(Action::Choose(register, vec![0, 1]), span);
+        Value {
+            expr: LangExpr::Atom(Atom::Local(register)),
+            ty,
         }
     }
 }

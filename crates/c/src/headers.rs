@@ -1,5 +1,7 @@
 //! The headers that are in the binary, so that a C file needs no others.
 
+use crate::lex::Token;
+
 /// What is defined before the first line.
 pub const PREDEFINED: &[(&str, &str)] = &[
     ("__STDC__", "1"),
@@ -32,6 +34,22 @@ pub const PREDEFINED: &[(&str, &str)] = &[
 /// Whether a file is one of these, by the name that it has in a source.
 pub fn is_own(file: &str) -> bool {
     file.starts_with('<')
+}
+
+/// Which of these headers a text needs that a compiler's preprocessor has made: the machine's headers are part of it then, and define the types of threads,
+/// but nothing has a body.
+pub fn behind(tokens: &[Token]) -> Vec<&'static str> {
+    const TYPES: &[(&str, &str)] = &[
+        ("pthread_t", "pthread.h"),
+        ("sem_t", "semaphore.h"),
+        ("thrd_t", "threads.h"),
+    ];
+    let defines = |name: &str| {
+        let mut pairs = tokens.windows(2);
+        pairs.any(|pair| pair[0].is_name(name) && pair[1].is(";"))
+    };
+    let needed = TYPES.iter().filter(|(name, _)| defines(name));
+    needed.map(|(_, header)| *header).collect()
 }
 
 /// A header of that name.

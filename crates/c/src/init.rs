@@ -1,6 +1,7 @@
 //! Initial values: which expression is for which cell.
 
 use crate::ast::*;
+use crate::packed::is_packed;
 use crate::types::{Done, Lengths, cells, fail, member, resolved};
 use crate::unit::Translator;
 use palisade_lang::Span;
@@ -14,6 +15,28 @@ pub(crate) fn values(
     cell: u64,
     into: &mut Vec<(u64, Type, Expr)>,
 ) -> Done<()> {
+    if ty
+        .record()
+        .is_some_and(|id| id.0 < translator.ast.of_headers)
+        && is_written_out(init)
+    {
+        // As the machine's headers define the type, not ours: what is ready for use is 0 here.
+        return match first_not_zero(translator, init)? {
+            Some(span) => fail(
+                span,
+                "such a beginning of an object of the library is not supported",
+            ),
+            None => Ok(()),
+        };
+    }
+    if let Init::List(_, span) = init
+        && is_packed(ty, *span, translator)?
+    {
+        // As a whole.
+        let whole = ExprKind::Compound(ty.plain(), init.clone().into());
+        into.push((cell, ty.clone(), Expr::new(whole, *span)));
+        return Ok(());
+    }
     match init {
         Init::Expr(expr) => {
             if let (TypeKind::Array(element, _), ExprKind::String(text)) = (&*ty.kind, &expr.kind) {
@@ -33,6 +56,32 @@ pub(crate) fn values(
         Init::List(entries, span) => {
             let mut at = 0;
             aggregate(translator, ty, entries, &mut at, cell, *span, true, into)
+        }
+    }
+}
+
+/// Whether something is initialised as a macro of a header does it: by a list, or by a number.
+fn is_written_out(init: &Init) -> bool {
+    match init {
+        Init::Expr(expr) => matches!(expr.kind, ExprKind::Int(..)),
+        Init::List(..) => true,
+    }
+}
+
+/// Where the first of these constants is that is not 0.
+fn first_not_zero(translator: &mut Translator<'_>, init: &Init) -> Done<Option<Span>> {
+    match init {
+        Init::Expr(expr) => match translator.integer(expr)? {
+            Some(0) => Ok(None),
+            _ => Ok(Some(expr.span)),
+        },
+        Init::List(entries, _) => {
+            for (_, init) in entries {
+                if let Some(span) = first_not_zero(translator, init)? {
+                    return Ok(Some(span));
+                }
+            }
+            Ok(None)
         }
     }
 }

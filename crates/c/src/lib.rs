@@ -21,6 +21,7 @@ mod headers;
 mod init;
 mod lex;
 mod library;
+mod packed;
 mod parse_code;
 mod parser;
 mod preprocess;
@@ -144,20 +145,23 @@ fn read_files(
     options: &Options,
 ) -> Result<(ast::Ast, Source, Vec<PathBuf>), Failure> {
     let read = &options.read;
-    let preprocessed = preprocess::Preprocessor::run(
-        Path::new(name),
-        text,
-        more,
-        &options.include,
-        &options.defines,
-        &|path| read(path),
-    );
-    let done = match preprocessed {
-        Ok(done) => done,
-        Err((errors, files)) => return Err((Source::of_files(name, text, files, []), errors)),
+    let preprocess = |before: &[&str]| {
+        let path = Path::new(name);
+        let (include, defines) = (&options.include, &options.defines);
+        let read = |path: &Path| read(path);
+        preprocess::Preprocessor::run(path, text, before, more, include, defines, &read)
+            .map_err(|(errors, files)| (Source::of_files(name, text, files, []), errors))
     };
+    let mut done = preprocess(&[])?;
+    let is_own = |(name, _): &(String, String)| headers::is_own(name);
+    if !done.files.iter().any(is_own) {
+        let before = headers::behind(&done.tokens);
+        if !before.is_empty() {
+            done = preprocess(&before)?;
+        }
+    }
     let source = Source::of_files(name, text, done.files, []);
-    match parser::parse(done.tokens) {
+    match parser::parse(done.tokens, done.of_headers) {
         Ok(ast) => Ok((ast, source, done.companions)),
         Err(error) => Err((source, vec![error])),
     }

@@ -3,7 +3,7 @@
 use crate::ast::*;
 use crate::lex::{Kind, Token};
 use palisade_lang::{Diagnostic, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Expressions, types and statements nested deeper are refused.
@@ -27,6 +27,15 @@ pub(crate) struct Parser {
     scopes: Vec<HashMap<Rc<str>, Known>>,
     tags: Vec<HashMap<Rc<str>, RecordId>>,
     depth: usize,
+    /// What headers have defined that are read before the text: the text may define it again, as the machine's headers do, and that does not count.
+    fixed: Fixed,
+}
+
+/// Names of types, and tags.
+#[derive(Default)]
+struct Fixed {
+    types: HashSet<Rc<str>>,
+    tags: HashSet<Rc<str>>,
 }
 
 /// `static`, `typedef` and their like.
@@ -39,7 +48,9 @@ pub(crate) struct Storage {
 }
 
 /// Reads a program.
-pub fn parse(tokens: Vec<Token>) -> Result<Ast, Diagnostic> {
+///
+/// So many of the tokens at the beginning are of headers that the text does not include.
+pub fn parse(tokens: Vec<Token>, of_headers: usize) -> Result<Ast, Diagnostic> {
     let mut parser = Parser {
         tokens,
         at: 0,
@@ -47,7 +58,12 @@ pub fn parse(tokens: Vec<Token>) -> Result<Ast, Diagnostic> {
         scopes: vec![HashMap::new()],
         tags: vec![HashMap::new()],
         depth: 0,
+        fixed: Fixed::default(),
     };
+    while parser.at < of_headers {
+        parser.external().map_err(|error| *error)?;
+    }
+    parser.fix();
     while parser.peek().kind != Kind::End {
         parser.external().map_err(|error| *error)?;
     }
@@ -133,6 +149,20 @@ impl Parser {
 
     pub(crate) fn known(&self, name: &str) -> Option<&Known> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    /// All that is defined so far stays as it is.
+    fn fix(&mut self) {
+        let types = self.scopes.iter().flatten();
+        let types = types.filter(|(_, known)| matches!(known, Known::Type(_)));
+        self.fixed.types = types.map(|(name, _)| name.clone()).collect();
+        self.fixed.tags = self
+            .tags
+            .iter()
+            .flatten()
+            .map(|(tag, _)| tag.clone())
+            .collect();
+        self.ast.of_headers = self.ast.records.len() as u32;
     }
 
     fn declare(&mut self, name: Rc<str>, known: Known) {
@@ -247,7 +277,9 @@ impl Parser {
             {
                 record.name = Some(name.clone());
             }
-            self.declare(name, Known::Type(ty));
+            if self.scopes.len() > 1 || !self.fixed.types.contains(&name) {
+                self.declare(name, Known::Type(ty));
+            }
             return Ok(None);
         }
         self.declare(name.clone(), Known::Object);
@@ -441,6 +473,7 @@ impl Parser {
                     self.expect(")")?;
                     continue;
                 }
+                "__builtin_va_list" => base = Some(Type::pointer(Type::new(TypeKind::Void))),
                 "__auto_type" => base = Some(Type::new(TypeKind::TypeOf(None))),
                 name => {
                     let nothing_yet = base.is_none()
@@ -519,7 +552,11 @@ impl Parser {
             }
             self.shallower();
             self.attributes()?;
-            self.ast.records[id.0 as usize].fields = Some(fields);
+            let is_fixed = |tag: &Rc<str>| self.tags.len() == 1 && self.fixed.tags.contains(tag);
+            let record = &mut self.ast.records[id.0 as usize];
+            if !(id.0 < self.ast.of_headers && record.name.as_ref().is_some_and(is_fixed)) {
+                record.fields = Some(fields);
+            }
         } else if !defined && self.peek().kind == Kind::End {
             return Err(self.expected("`{`"));
         }

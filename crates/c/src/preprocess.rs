@@ -36,6 +36,8 @@ pub type Files = Vec<(String, String)>;
 pub struct Preprocessed {
     /// Its tokens, the last one [`Kind::End`].
     pub tokens: Vec<Token>,
+    /// How many of them are of headers that are read before the text.
+    pub of_headers: usize,
     /// The files that it includes, with their texts, in the order of their offsets.
     pub files: Files,
     /// For each `"name.h"` that it includes: where `name.c` would be.
@@ -84,6 +86,7 @@ impl<'a> Preprocessor<'a> {
     pub fn run(
         path: &Path,
         text: &str,
+        before: &[&str],
         more: &[PathBuf],
         include: &'a [PathBuf],
         defines: &[(String, String)],
@@ -106,21 +109,28 @@ impl<'a> Preprocessor<'a> {
             depth: 0,
             errors: Vec::new(),
         };
-        for (name, value) in headers::PREDEFINED {
-            this.define_text(name, value);
+        let mut tokens = Vec::new();
+        for name in before {
+            this.define_all(&[]);
+            if let Some(text) = headers::find(name) {
+                let shown = format!("<{name}>");
+                let read = this.add_file(shown.clone(), text.to_string());
+                this.enter(read, None, shown);
+                this.read_tokens(&mut tokens);
+            }
         }
-        for (name, value) in defines {
-            this.define_text(name, value);
-        }
-        let tokens = lex::tokens(text, 0, &mut this.errors);
+        let of_headers = tokens.len();
+        // What the headers define is no business of a text that has its macros behind it.
+        this.macros.clear();
+        this.define_all(defines);
+        let read = lex::tokens(text, 0, &mut this.errors);
         this.cursors.push(Cursor {
-            tokens: tokens.into(),
+            tokens: read.into(),
             next: 0,
             directory: path.parent().map(Path::to_owned),
             name: path.to_string_lossy().into_owned(),
             conditions: 0,
         });
-        let mut tokens = Vec::new();
         let mut more = more.iter();
         loop {
             this.read_tokens(&mut tokens);
@@ -165,6 +175,7 @@ impl<'a> Preprocessor<'a> {
         companions.retain(|path| !is_read(path));
         Ok(Preprocessed {
             tokens,
+            of_headers,
             files: this.files,
             companions,
         })
@@ -180,6 +191,16 @@ impl<'a> Preprocessor<'a> {
             if tokens.len() > MOST_TOKENS || !self.errors.is_empty() {
                 break;
             }
+        }
+    }
+
+    /// What is defined before the first line.
+    fn define_all(&mut self, defines: &[(String, String)]) {
+        for (name, value) in headers::PREDEFINED {
+            self.define_text(name, value);
+        }
+        for (name, value) in defines {
+            self.define_text(name, value);
         }
     }
 

@@ -1,6 +1,7 @@
 //! How large types are, in bytes for `sizeof` and in cells for memory.
 
 use crate::ast::{Ast, Record, RecordId, Type, TypeKind};
+use crate::packed::is_packed;
 use palisade_lang::{Diagnostic, Span, Value};
 use palisade_lower::{Cell, Width};
 use std::rc::Rc;
@@ -162,6 +163,7 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
             };
             each.saturating_mul(length)
         }
+        TypeKind::Record(_) if is_packed(ty, span, lengths)? => 1,
         TypeKind::Record(id) => {
             let record = lengths.ast().records[id.0 as usize].clone();
             let Some(fields) = &record.fields else {
@@ -182,8 +184,12 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
                     return fail(field.span, message);
                 } else {
                     total = total.max(own);
+                    let mut types = Vec::new();
+                    scalars(&field.ty, field.span, lengths, &mut types)?;
                     let mut own = Vec::new();
-                    scalar_sizes(&field.ty, field.span, lengths, &mut own)?;
+                    for ty in &types {
+                        own.push(size(ty, field.span, lengths)?.0);
+                    }
                     if widths.as_ref().is_some_and(|widths| *widths != own) {
                         let message = "a union whose members have scalars of different sizes is not supported";
                         return fail(field.span, message);
@@ -208,8 +214,13 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
     }
 }
 
-/// The sizes in bytes of the scalars of a type, in order.
-fn scalar_sizes(ty: &Type, span: Span, lengths: &mut dyn Lengths, into: &mut Vec<u64>) -> Done<()> {
+/// The scalars of a type, in order.
+pub(crate) fn scalars(
+    ty: &Type,
+    span: Span,
+    lengths: &mut dyn Lengths,
+    into: &mut Vec<Type>,
+) -> Done<()> {
     match &*ty.kind {
         TypeKind::Array(element, length) => {
             let count = match length {
@@ -217,9 +228,10 @@ fn scalar_sizes(ty: &Type, span: Span, lengths: &mut dyn Lengths, into: &mut Vec
                 None => 0,
             };
             for _ in 0..count.min(MOST_CELLS) {
-                scalar_sizes(element, span, lengths, into)?;
+                scalars(element, span, lengths, into)?;
             }
         }
+        TypeKind::Record(_) if is_packed(ty, span, lengths)? => into.push(ty.clone()),
         TypeKind::Record(id) => {
             let record = lengths.ast().records[id.0 as usize].clone();
             let fields = record.fields.unwrap_or_default();
@@ -229,14 +241,14 @@ fn scalar_sizes(ty: &Type, span: Span, lengths: &mut dyn Lengths, into: &mut Vec
                 fields.len()
             };
             for field in &fields[..all] {
-                scalar_sizes(&field.ty, field.span, lengths, into)?;
+                scalars(&field.ty, field.span, lengths, into)?;
             }
         }
         TypeKind::TypeOf(_) => {
             let ty = resolved(ty, span, lengths)?;
-            scalar_sizes(&ty, span, lengths, into)?;
+            scalars(&ty, span, lengths, into)?;
         }
-        _ => into.push(size(ty, span, lengths)?.0),
+        _ => into.push(ty.clone()),
     }
     Ok(())
 }
@@ -266,6 +278,7 @@ pub(crate) fn layout(
                 }
             }
         }
+        TypeKind::Record(_) if is_packed(ty, span, lengths)? => into.push(Cell::new(name)),
         TypeKind::Record(id) => {
             let record = lengths.ast().records[id.0 as usize].clone();
             cells(ty, span, lengths)?;

@@ -2,6 +2,7 @@
 
 use crate::ast::*;
 use crate::body::Body;
+use crate::packed::is_packed;
 use crate::types::{Done, Lengths, cells, fail, layout, resolved};
 use palisade_lang::{Diagnostic, Expr as LangExpr, Span};
 use palisade_lower::{self as lower, Atom, Cell, FunctionId, ObjectId, ValueExpr};
@@ -249,7 +250,13 @@ impl<'a> Translator<'a> {
         crate::init::values(self, ty, init, 0, &mut values)?;
         for (cell, target, expr) in values {
             let span = expr.span;
-            let Some(value) = self.constant(&expr, Some(&target))? else {
+            let value = match &expr.kind {
+                ExprKind::Compound(_, init) if is_packed(&target, span, self)? => {
+                    crate::packed::initial(self, &target, init, span)?
+                }
+                _ => self.constant(&expr, Some(&target))?,
+            };
+            let Some(value) = value else {
                 return fail(span, "this initial value is not a constant");
             };
             let cells: &mut Vec<Cell> = &mut self.objects[object.index()].cells;

@@ -2,6 +2,7 @@
 
 use crate::ast::*;
 use crate::body::{Body, Variable};
+use crate::packed::is_packed;
 use crate::types::{Done, cells, fail, member, resolved, size};
 use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Span, UnaryOp};
 use palisade_lower::{self as lower, Action, Atom, BlockId, End, LocalId, ValueExpr, Width};
@@ -157,6 +158,18 @@ impl Body<'_, '_> {
             let (from, to) = (value.ty.clone(), to.clone());
             return fail(span, self.cannot_convert(&from, &to));
         };
+        if let (Some(from), Some(to)) = (value.ty.pointee(), to.pointee()) {
+            let (from, to) = (from.clone(), to.clone());
+            let packed = [&from, &to].map(|ty| self.points_at_packed(ty, span));
+            if let [Ok(one), Ok(other)] = packed
+                && one != other
+                && !from.is_void()
+                && !to.is_void()
+            {
+                let message = "a pointer to an atomic struct cannot become another one";
+                return fail(span, message);
+            }
+        }
         // The bits of a pointer's number may matter from here on.
         let known = |ty: &Type| ty.pointee().is_some_and(|to| !to.is_void());
         let constant = matches!(value.expr, LangExpr::Const(_));
@@ -175,6 +188,11 @@ impl Body<'_, '_> {
             lower::wrap(value.expr, width, range)
         };
         Ok(Value { expr, ty })
+    }
+
+    fn points_at_packed(&mut self, to: &Type, span: Span) -> Done<bool> {
+        let to = resolved(to, span, self.translator)?;
+        is_packed(&to, span, self.translator)
     }
 
     fn cannot_convert(&self, from: &Type, to: &Type) -> String {
@@ -354,6 +372,10 @@ impl Body<'_, '_> {
         let Some(id) = ty.record() else {
             return fail(span, "this is not a struct");
         };
+        if is_packed(ty, span, self.translator)? {
+            let message = "a member of an atomic struct is accessed by itself, which C leaves undefined: load the whole struct";
+            return fail(span, message);
+        }
         let Some((offset, _, mut field)) = member(id, name, span, self.translator)? else {
             let message = format!(
                 "`{}` has no member `{name}`",
@@ -471,7 +493,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// A struct that is atomic as a whole: only one that is one scalar.
+    /// A struct that is atomic as a whole.
     fn atomic_record(
         &mut self,
         address: ValueExpr,
@@ -479,14 +501,11 @@ impl Body<'_, '_> {
         order: Order,
         span: Span,
     ) -> Done<Value> {
-        if self.translator.cell_count(ty, span)? != 1 {
-            return fail(
-                span,
-                "atomic structs of more than one scalar are not supported",
-            );
-        }
         let scalar = Type::int(64, true);
         let value = self.load_with(Place::Memory(address), &scalar, order, span)?;
+        if is_packed(ty, span, self.translator)? {
+            return self.unpack(value.expr, ty, span);
+        }
         let memory = self.memory("copy", ty, span)?;
         let copy = LangExpr::Atom(Atom::AddressOf(memory));
         let place = Place::Memory(copy.clone());
@@ -523,12 +542,17 @@ impl Body<'_, '_> {
             Place::Register(register) => {
                 self.emit(Action::Assign(*register, value.expr), span);
             }
+            Place::Memory(address) if is_packed(ty, span, self.translator)? => {
+                let value = self.pack(&value, ty, span)?;
+                let store = Action::Store {
+                    address: address.clone(),
+                    value: value.expr,
+                    order,
+                };
+                self.emit(store, span);
+            }
             Place::Memory(address) if ty.record().is_some() => {
                 let count = cells(ty, span, self.translator)? as i64;
-                if count > 1 && order != Order::NonAtomic {
-                    let message = "atomic structs of more than one scalar are not supported";
-                    return fail(span, message);
-                }
                 for cell in 0..count {
                     let to = self.temporary(&Type::int(64, true), span);
                     let load = Action::Peek {

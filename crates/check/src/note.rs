@@ -35,6 +35,8 @@ pub enum Note {
     SafeWhateverIsRead(Vec<String>),
     /// The text has orders that the model does not look at.
     OrdersWithoutEffect(Model),
+    /// The text has blocks of several accesses that happen at once: the answer is about SC, and the models with orders have no such thing.
+    BlocksUnderSc,
     /// A relaxed store that real machines may show before a relaxed load which stands before it, by their lines.
     LoadBuffering {
         /// The line of the store.

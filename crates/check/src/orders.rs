@@ -1,9 +1,9 @@
 //! The orders of accesses in answers: what an answer does not look at, it says, and the events of its witnesses have theirs.
 
 use palisade_lang::{
-    LocationId, Op, Order, PointId, Program, RegisterId, RmwAction, Thread, Transition,
+    Language, LocationId, Op, Order, PointId, Program, RegisterId, RmwAction, Thread, Transition,
 };
-use palisade_memory::c20::graph::event_order;
+use palisade_memory::c20::{self, graph::event_order};
 use palisade_memory::{EventKind, Model, OrderName, Witness};
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,6 +12,9 @@ use crate::Note;
 /// What must be said about the orders that the program's text has, whatever the verdict under this model is.
 pub fn note(program: &Program, model: Model) -> Option<Note> {
     match model {
+        Model::Sc if program.language == Language::C && c20::refusal(program).is_some() => {
+            Some(Note::BlocksUnderSc)
+        }
         Model::Sc if has(program, |written, default| written != default) => {
             Some(Note::OrdersWithoutEffect(model))
         }

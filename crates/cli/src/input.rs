@@ -49,7 +49,7 @@ pub fn expand(arguments: &[PathBuf]) -> Vec<Job> {
         if jobs.len() == before {
             jobs.push(Job::Trouble(
                 argument.clone(),
-                "there is no program in this directory (.pal, .txt, .trencher, .tpl, .litmus, .c, .rs)"
+                "there is no program in this directory (.pal, .txt, .trencher, .tpl, .litmus, .c, .i, .rs)"
                     .to_owned(),
             ));
         }
@@ -64,7 +64,7 @@ fn is_hidden(name: &std::ffi::OsStr) -> bool {
 /// In a tree, a `.txt` counts only if it looks like an automaton: most texts are none.
 fn is_program(path: &Path) -> bool {
     match path.extension().and_then(|e| e.to_str()) {
-        Some("pal" | "trencher" | "tpl" | "litmus" | "c" | "rs") => true,
+        Some("pal" | "trencher" | "tpl" | "litmus" | "c" | "i" | "rs") => true,
         Some("txt") => read_text(path)
             .is_ok_and(|text| guess_language(&Source::new("", text)) == Language::Trencher),
         _ => false,

@@ -71,7 +71,7 @@ pub fn guess_language(source: &Source) -> Language {
         Some("txt" | "trencher") => Language::Trencher,
         Some("tpl") => Language::Tpl,
         Some("litmus") => Language::Litmus,
-        Some("c") => Language::C,
+        Some("c" | "i") => Language::C,
         Some("rs") => Language::Rust,
         _ => guess_by_contents(source.text()),
     }

@@ -26,7 +26,7 @@ impl Wanted {
     pub fn about_nothing(self, name: &str) -> Asked {
         let extension = name.rsplit_once('.').map(|(_, extension)| extension);
         let usual = match extension {
-            Some("c" | "rs") => (Model::C20, Criterion::Safe),
+            Some("c" | "i" | "rs") => (Model::C20, Criterion::Safe),
             Some("tpl") => (Model::Ra, Criterion::Robust),
             _ => (Model::Tso, Criterion::Robust),
         };
@@ -131,6 +131,8 @@ fn model(program: &Program) -> Model {
         Language::Litmus if is_c_litmus(program) => Model::C20,
         Language::Litmus => return Model::Tso,
         Language::Pal | Language::Trencher => Model::Tso,
+        // Blocks of several accesses are those of verification: C has none.
+        Language::C if palisade_memory::c20::refusal(program).is_some() => return Model::Sc,
         // C and what is like it.
         _ => return Model::C20,
     };

@@ -54,6 +54,7 @@ pub fn sentence(note: &Note) -> String {
             "the orders that were written have no effect under `{}`; `--model c20` looks at them",
             model.name()
         ),
+        Note::BlocksUnderSc => "several accesses at once, as in `__VERIFIER_atomic_begin`, are no part of C: the models with orders, `c20` among them, do not have them. This answer is about sequential consistency, and not about data races".to_owned(),
         Note::LoadBuffering { store, load } => format!(
             "the relaxed store in line {store} does not depend on the relaxed load in line {load} before it: C++ and ARM allow it to be seen before the load happens (load buffering), which this model, like RC11, does not have"
         ),

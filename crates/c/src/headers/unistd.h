@@ -14,3 +14,6 @@ int nanosleep(const struct timespec *time, struct timespec *rest);
 #define FUTEX_PRIVATE_FLAG 128
 #define FUTEX_WAIT_PRIVATE 128
 #define FUTEX_WAKE_PRIVATE 129
+#define FUTEX_WAIT_BITSET 9
+#define FUTEX_WAKE_BITSET 10
+#define FUTEX_BITSET_MATCH_ANY 0xffffffff
