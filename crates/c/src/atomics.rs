@@ -684,6 +684,13 @@ impl Body<'_, '_> {
                 self.bound_unless(plain, message, span);
                 Value::nothing()
             }
+            "no_destructor" => {
+                let destructor = self.rvalue(object)?;
+                let none = lower::binary(BinaryOp::Equal, destructor.expr, LangExpr::Const(0));
+                let message = "what a key's destructor does at the end of a thread is not followed";
+                self.bound_unless(none, message, span);
+                Value::nothing()
+            }
             "wait_not" => {
                 self.wait_with(object, Relation::NotEqual, second()?, Order::Acquire, span)?
             }

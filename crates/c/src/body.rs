@@ -502,6 +502,9 @@ impl<'t, 'a> Body<'t, 'a> {
         if declaration.is_extern {
             return Ok(());
         }
+        if !declaration.is_static && self.array_of_any_length(declaration, &ty)? {
+            return Ok(());
+        }
         let ty = self
             .translator
             .with_length(&ty, declaration.init.as_deref(), span)?;
@@ -514,10 +517,8 @@ impl<'t, 'a> Body<'t, 'a> {
             }
             return Ok(());
         }
-        if matches!(&*ty.kind, TypeKind::Float) {
-            return fail(span, "floating-point variables are not supported");
-        }
-        if ty.is_scalar() && !self.in_memory.contains(name) {
+        let in_register = ty.is_scalar() || matches!(&*ty.kind, TypeKind::Float);
+        if in_register && !self.in_memory.contains(name) {
             let register = self.local(Some(name), Storage::Register, span);
             self.limit(register, &ty);
             // The name is known in its own initial value: `malloc(sizeof *p)`.
@@ -542,6 +543,34 @@ impl<'t, 'a> Body<'t, 'a> {
             self.fill(address, &ty, init, span)?;
         }
         Ok(())
+    }
+
+    /// An array whose length a run decides is a block of memory; whether this is one.
+    fn array_of_any_length(&mut self, declaration: &Declaration, ty: &Type) -> Done<bool> {
+        let span = declaration.span;
+        let TypeKind::Array(element, Some(length)) = &*ty.kind else {
+            return Ok(false);
+        };
+        if declaration.init.is_some() || self.translator.integer(length)?.is_some() {
+            return Ok(false);
+        }
+        let each = Expr::new(ExprKind::SizeOfType(element.clone()), span);
+        let bytes = ExprKind::Binary(
+            BinaryOp::Multiply,
+            Box::new(Expr::clone(length)),
+            Box::new(each),
+        );
+        let name = Expr::new(ExprKind::Name("alloca".into()), span);
+        let call = ExprKind::Call(Box::new(name), vec![Expr::new(bytes, span)]);
+        let pointer = Type::pointer(element.clone());
+        let Some(block) = self.allocation(&Expr::new(call, span), Some(&pointer))? else {
+            return Ok(false);
+        };
+        let register = self.local(Some(&declaration.name), Storage::Register, span);
+        self.emit(Action::Assign(register, block.expr), span);
+        let ty = Type::new(TypeKind::Array(element.clone(), None));
+        self.declare(declaration.name.clone(), Variable::Local(register, ty));
+        Ok(true)
     }
 
     /// Stores an initial value; what a list does not mention is 0.

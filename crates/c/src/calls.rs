@@ -3,8 +3,8 @@
 use crate::ast::*;
 use crate::body::Body;
 use crate::packed::is_packed;
-use crate::types::{Done, fail, layout, resolved, size};
-use crate::value::{Place, Value};
+use crate::types::{Done, fail, layout, resolved, scalars, size};
+use crate::value::{Place, Value, without_casts};
 use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Span};
 use palisade_lower::{self as lower, Action, ArrayBlock, Atom, Cell, End, LocalId, ValueExpr};
 use std::rc::Rc;
@@ -38,11 +38,38 @@ const WITHOUT_EFFECT: &[&str] = &[
     "pthread_attr_destroy",
     "pthread_attr_setdetachstate",
     "pthread_attr_setstacksize",
+    "pthread_attr_setscope",
+    "pthread_attr_setschedpolicy",
+    "pthread_attr_setschedparam",
+    "pthread_attr_setinheritsched",
+    "pthread_attr_setaffinity_np",
+    "pthread_setname_np",
+    "pthread_setschedparam",
+    "pthread_setcancelstate",
+    "pthread_setcanceltype",
+    "pthread_testcancel",
     "pthread_mutexattr_init",
     "pthread_mutexattr_destroy",
-    "pthread_mutexattr_settype",
+    "pthread_mutexattr_setpshared",
+    "pthread_mutexattr_setprotocol",
     "pthread_condattr_init",
+    "pthread_condattr_destroy",
+    "pthread_condattr_setclock",
+    "pthread_condattr_setpshared",
+    "pthread_rwlockattr_init",
+    "pthread_rwlockattr_destroy",
+    "pthread_rwlockattr_setpshared",
+    "pthread_rwlockattr_setkind_np",
     "pthread_barrierattr_init",
+    "pthread_barrierattr_destroy",
+    "pthread_barrierattr_setpshared",
+    "sched_setaffinity",
+    "__palisade_cpus",
+    "fputc",
+    "putc",
+    "write",
+    "vprintf",
+    "vfprintf",
     "__builtin_prefetch",
     "__builtin_ia32_pause",
     "_mm_pause",
@@ -557,6 +584,11 @@ impl Body<'_, '_> {
                 self.rvalue(self.argument(arguments, 0, span)?)?
             }
             "__builtin_constant_p" => Value::int(0),
+            "posix_memalign" => self.aligned_to(arguments, span)?,
+            "time" | "clock" | "clock_gettime" | "gettimeofday" | "timespec_get" => {
+                self.read_clock(name, arguments, span)?
+            }
+            "__builtin_assume_aligned" => self.rvalue(self.argument(arguments, 0, span)?)?,
             "memset" => self.fill_memory(arguments, span)?,
             "memcpy" | "memmove" | "__builtin_memcpy" => self.copy_memory(arguments, span)?,
             "syscall" => self.system_call(arguments, span)?,
@@ -590,6 +622,48 @@ impl Body<'_, '_> {
             }
         }
         Value { expr: chosen, ty }
+    }
+
+    /// `posix_memalign`: memory for what the pointer is for to which the first argument leads.
+    fn aligned_to(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
+        let pointer = without_casts(self.argument(arguments, 0, span)?);
+        let (place, ty) = self.pointed(pointer)?;
+        let name = ExprKind::Name("aligned_alloc".into());
+        let sizes = arguments.iter().skip(1).cloned().collect();
+        let call = ExprKind::Call(Box::new(Expr::new(name, span)), sizes);
+        let Some(value) = self.allocation(&Expr::new(call, span), Some(&ty))? else {
+            return fail(span, "what this memory will hold is not known");
+        };
+        let value = self.convert(value, &ty, span)?;
+        self.store(&place, &ty, value, Order::NonAtomic, span)?;
+        Ok(Value::int(0))
+    }
+
+    /// A clock stands still here: what is done with the time is how long something took, or until when something waits.
+    fn read_clock(&mut self, name: &str, arguments: &[Expr], span: Span) -> Done<Value> {
+        self.note(
+            "clocks stand still: the time that is read is always 0",
+            span,
+        );
+        let into = arguments.get(usize::from(name == "clock_gettime"));
+        let into = into.filter(|into| self.translator.integer(into).ok().flatten() != Some(0));
+        if let Some(into) = into {
+            let (place, ty) = self.pointed(into)?;
+            if ty.is_scalar() {
+                self.store(&place, &ty, Value::int(0), Order::NonAtomic, span)?;
+            } else if let Place::Memory(address) = place {
+                for cell in 0..self.translator.cell_count(&ty, span)? {
+                    let store = Action::Store {
+                        address: self.behind(address.clone(), cell),
+                        value: LangExpr::Const(0),
+                        order: Order::NonAtomic,
+                    };
+                    self.emit(store, span);
+                }
+            }
+        }
+        // What `timespec_get` was asked for is what it gives back.
+        Ok(Value::int(i64::from(name == "timespec_get")))
     }
 
     fn create(
@@ -725,9 +799,45 @@ impl Body<'_, '_> {
         })
     }
 
+    /// Whether what is copied has scalars of the same sizes in the same order as what it is copied to, as far as that is known.
+    fn is_same_shape(&mut self, to: &Type, from: &Type, span: Span) -> Done<bool> {
+        let is_byte = matches!(&*to.kind, TypeKind::Int { bits: 8, .. });
+        if to.is_void() || from.is_void() {
+            return Ok(!to.is_void() && !is_byte);
+        }
+        let mut sizes = Vec::new();
+        for ty in [to, from] {
+            let ty = resolved(ty, span, self.translator)?;
+            let mut all = Vec::new();
+            scalars(&ty, span, self.translator, &mut all)?;
+            let mut own = Vec::new();
+            for scalar in &all {
+                let packed = is_packed(scalar, span, self.translator)?;
+                let floating = matches!(&*scalar.kind, TypeKind::Float);
+                own.push((size(scalar, span, self.translator)?.0, packed, floating));
+            }
+            sizes.push(own);
+        }
+        // One of them may be an element of an array of the others.
+        let (short, long) = match sizes[0].len() <= sizes[1].len() {
+            true => (&sizes[0], &sizes[1]),
+            false => (&sizes[1], &sizes[0]),
+        };
+        Ok(long
+            .iter()
+            .zip(short.iter().cycle())
+            .all(|(one, other)| one == other))
+    }
+
     fn copy_memory(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
         let (to, ty) = self.pointed(self.argument(arguments, 0, span)?)?;
-        let (from, _) = self.pointed(self.argument(arguments, 1, span)?)?;
+        let (from, source) = self.pointed(self.argument(arguments, 1, span)?)?;
+        if !self.is_same_shape(&ty, &source, span)? {
+            return fail(
+                span,
+                "memory is copied between objects of different shapes, or of a shape that is not known here: that is not supported",
+            );
+        }
         let cells = self.extent(&ty, self.argument(arguments, 2, span)?)?;
         let (Place::Memory(to), Place::Memory(from)) = (to, from) else {
             return fail(span, "this copy is not supported");

@@ -49,7 +49,11 @@ pub fn behind(tokens: &[Token]) -> Vec<&'static str> {
         pairs.any(|pair| pair[0].is_name(name) && pair[1].is(";"))
     };
     let needed = TYPES.iter().filter(|(name, _)| defines(name));
-    needed.map(|(_, header)| *header).collect()
+    let mut headers: Vec<_> = needed.map(|(_, header)| *header).collect();
+    if !headers.is_empty() {
+        headers.extend(["string.h", "stdlib.h"]);
+    }
+    headers
 }
 
 /// A header of that name.
@@ -78,7 +82,9 @@ pub fn find(name: &str) -> Option<&'static str> {
         "stdnoreturn.h" => "#define noreturn _Noreturn\n",
         "sys/cdefs.h" => "#define __BEGIN_DECLS\n#define __END_DECLS\n",
         "err.h" => "#include <stddef.h>\n",
-        "stdarg.h" => "typedef void *va_list;\n",
+        "stdarg.h" => {
+            "typedef void *va_list;\n#define va_start(list, last) ((list) = (void *)0)\n#define va_end(list) ((void)0)\n"
+        }
         "signal.h" | "ctype.h" | "math.h" | "fcntl.h" | "sys/mman.h" | "sys/wait.h"
         | "sys/stat.h" | "locale.h" | "float.h" | "emmintrin.h" | "immintrin.h" | "x86intrin.h"
         | "xmmintrin.h" => "",

@@ -171,7 +171,7 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
                 return fail(span, format!("`{name}` is not defined"));
             };
             let mut total = 0u64;
-            let mut widths: Option<Vec<u64>> = None;
+            let mut widths: Option<Vec<(u64, bool)>> = None;
             for field in fields {
                 if field.bits {
                     return fail(field.span, "bit-fields are not supported");
@@ -188,7 +188,8 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
                     scalars(&field.ty, field.span, lengths, &mut types)?;
                     let mut own = Vec::new();
                     for ty in &types {
-                        own.push(size(ty, field.span, lengths)?.0);
+                        let floating = matches!(&*ty.kind, TypeKind::Float);
+                        own.push((size(ty, field.span, lengths)?.0, floating));
                     }
                     if widths.as_ref().is_some_and(|widths| *widths != own) {
                         let message = "a union whose members have scalars of different sizes is not supported";

@@ -29,6 +29,10 @@ pub(crate) struct Translator<'a> {
     pub leap: i64,
     /// Pointers become numbers, or numbers pointers.
     pub uses_bits: bool,
+    /// Where an object of other scalars becomes a pointer to bytes that is kept …
+    pub seen_as_bytes: Option<Span>,
+    /// … and whether a pointer to bytes is followed anywhere.
+    pub follows_bytes: bool,
     /// The names of the function that is being translated, with their types: `typeof` may ask for them.
     pub local_types: Vec<(Rc<str>, Type)>,
     /// Constants that the value of is being looked for.
@@ -86,6 +90,8 @@ fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Tran
         reach: 1,
         leap: 0,
         uses_bits: false,
+        seen_as_bytes: None,
+        follows_bytes: false,
         local_types: Vec::new(),
         looking: Vec::new(),
     };
@@ -102,6 +108,9 @@ fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Tran
     while let Some((number, definition)) = translator.todo.pop() {
         let function = Body::translate(&mut translator, definition)?;
         translator.functions[number.index()] = Some(function);
+    }
+    if let (Some(span), true) = (translator.seen_as_bytes, translator.follows_bytes) {
+        return fail(span, "single bytes of other objects are not supported");
     }
     let functions = translator.functions.into_iter().flatten().collect();
     Ok(Translated {

@@ -154,12 +154,28 @@ impl Body<'_, '_> {
                 false => fail(span, "a struct of another type is needed here"),
             };
         }
+        // What is computed with them is not followed: they may be kept and printed, and nothing can depend on them.
+        if is_floating(to)
+            && (is_floating(&value.ty) || value.ty.is_scalar() && !value.ty.is_pointer())
+        {
+            return Ok(floating());
+        }
         let (Some(width), Some(_)) = (to.width(), value.ty.width()) else {
             let (from, to) = (value.ty.clone(), to.clone());
             return fail(span, self.cannot_convert(&from, &to));
         };
         if let (Some(from), Some(to)) = (value.ty.pointee(), to.pointee()) {
             let (from, to) = (from.clone(), to.clone());
+            if !from.is_void()
+                && !to.is_void()
+                && is_floating(&from) != is_floating(&to)
+                && !is_byte(&to)
+            {
+                return fail(
+                    span,
+                    "what is computed with floating-point numbers is not followed: one cannot be looked at as something else",
+                );
+            }
             let packed = [&from, &to].map(|ty| self.points_at_packed(ty, span));
             if let [Ok(one), Ok(other)] = packed
                 && one != other
@@ -196,9 +212,8 @@ impl Body<'_, '_> {
     }
 
     fn cannot_convert(&self, from: &Type, to: &Type) -> String {
-        let is_float = |ty: &Type| matches!(&*ty.kind, TypeKind::Float);
-        if is_float(from) || is_float(to) {
-            return "floating-point numbers are not supported".to_string();
+        if is_floating(from) || is_floating(to) {
+            return "what is computed with floating-point numbers is not followed: nothing else can depend on it".to_string();
         }
         let ast = self.translator.ast;
         format!(
@@ -214,6 +229,9 @@ impl Body<'_, '_> {
             Some(value) => value,
             None => self.rvalue(expr)?,
         };
+        if target.pointee().is_some_and(is_byte) && self.is_view(expr)? {
+            self.translator.seen_as_bytes.get_or_insert(expr.span);
+        }
         self.convert(value, target, expr.span)
     }
 
@@ -241,6 +259,10 @@ impl Body<'_, '_> {
                 let variable = self.variable(name).cloned();
                 if let Some(Variable::Local(local, ty)) = &variable {
                     let place = match self.function.locals[local.index()].storage {
+                        // An array whose length a run decides: the register has its address.
+                        lower::Storage::Register if matches!(&*ty.kind, TypeKind::Array(..)) => {
+                            Place::Memory(LangExpr::Atom(Atom::Local(*local)))
+                        }
                         lower::Storage::Register => Place::Register(*local),
                         lower::Storage::Memory(_) => {
                             Place::Memory(LangExpr::Atom(Atom::AddressOf(*local)))
@@ -297,6 +319,7 @@ impl Body<'_, '_> {
                 };
                 let to = resolved(to, span, self.translator)?;
                 self.follows(&value.expr, &to, span);
+                self.translator.follows_bytes |= is_byte(&to);
                 Ok((Place::Memory(value.expr), to))
             }
             ExprKind::Member(inner, name) => {
@@ -431,6 +454,7 @@ impl Body<'_, '_> {
         };
         let to = resolved(to, span, self.translator)?;
         self.follows(&sum.expr, &to, span);
+        self.translator.follows_bytes |= is_byte(&to);
         Ok((Place::Memory(sum.expr), to))
     }
 
@@ -471,7 +495,6 @@ impl Body<'_, '_> {
                     ty: ty.clone(),
                 });
             }
-            TypeKind::Float => return fail(span, "floating-point numbers are not supported"),
             TypeKind::Void => return fail(span, "this has no value"),
             _ => {}
         }
@@ -675,7 +698,7 @@ impl Body<'_, '_> {
                 expr: LangExpr::Const(*value),
                 ty: ty.clone(),
             }),
-            ExprKind::Float => fail(span, "floating-point numbers are not supported"),
+            ExprKind::Float => Ok(floating()),
             ExprKind::Name(_)
             | ExprKind::Member(..)
             | ExprKind::Arrow(..)
@@ -701,6 +724,9 @@ impl Body<'_, '_> {
             }
             ExprKind::Unary(op, operand) => {
                 let value = self.rvalue(operand)?;
+                if is_floating(&value.ty) && *op != Unary::Not {
+                    return Ok(value);
+                }
                 let Some(width) = value.ty.width() else {
                     return fail(span, "this operator needs a number");
                 };
@@ -769,6 +795,12 @@ impl Body<'_, '_> {
             }
             ExprKind::SizeOf(inner) => {
                 let ty = self.type_of(inner)?;
+                if matches!(&*ty.kind, TypeKind::Array(_, None)) {
+                    return fail(
+                        span,
+                        "the size of an array whose length is not a constant is not supported",
+                    );
+                }
                 let (bytes, _) = size(&ty, span, self.translator)?;
                 Ok(unsigned_long(bytes as i64))
             }
@@ -996,12 +1028,17 @@ impl Body<'_, '_> {
 
     pub fn combine(&mut self, op: BinaryOp, left: Value, right: Value, span: Span) -> Done<Value> {
         use BinaryOp::*;
-        let (Some(lw), Some(rw)) = (left.ty.width(), right.ty.width()) else {
-            let float = |v: &Value| matches!(&*v.ty.kind, TypeKind::Float);
-            return match float(&left) || float(&right) {
-                true => fail(span, "floating-point numbers are not supported"),
-                false => fail(span, "this operator needs numbers or pointers"),
+        if is_floating(&left.ty) || is_floating(&right.ty) {
+            return match op {
+                Add | Subtract | Multiply | Divide => Ok(floating()),
+                _ => fail(
+                    span,
+                    "what floating-point numbers are is not followed: they cannot be compared",
+                ),
             };
+        }
+        let (Some(lw), Some(rw)) = (left.ty.width(), right.ty.width()) else {
+            return fail(span, "this operator needs numbers or pointers");
         };
         let comparison = matches!(
             op,
@@ -1055,12 +1092,25 @@ impl Body<'_, '_> {
                 signed: false,
             });
         let below = |body: &Self, e: &ValueExpr| body.range(e).0 < 0;
-        if wide && matches!(op, Divide | Remainder | ShiftRight) {
+        if wide && below(self, &left.expr) && op == ShiftRight {
+            let expr = shifted_unsigned(left.expr, right.expr);
+            return Ok(Value { expr, ty });
+        }
+        if wide
+            && below(self, &left.expr)
+            && let (Divide | Remainder, LangExpr::Const(by @ 1..=LARGEST_DIVISOR)) =
+                (op, &right.expr)
+        {
+            let by = *by;
+            let expr = self.divided_unsigned(op, left, by, span);
+            return Ok(Value { expr, ty });
+        }
+        if wide && matches!(op, Divide | Remainder) {
             for operand in [&left.expr, &right.expr] {
                 if below(self, operand) {
                     let zero = LangExpr::Const(0);
                     let fine = lower::binary(GreaterEqual, operand.clone(), zero);
-                    let message = "an unsigned number of 2^63 or more is divided or shifted";
+                    let message = "an unsigned number of 2^63 or more is divided";
                     self.bound_unless(fine, message, span);
                 }
             }
@@ -1074,6 +1124,29 @@ impl Body<'_, '_> {
             return Ok(Value { expr, ty });
         }
         Ok(self.wrapped(expr, ty))
+    }
+
+    /// An unsigned number of 64 bits, whatever its first bit is, divided by a constant.
+    fn divided_unsigned(&mut self, op: BinaryOp, number: Value, by: i64, span: Span) -> ValueExpr {
+        use BinaryOp::*;
+        let number = self.kept(number, span).expr;
+        let by = || LangExpr::Const(by);
+        let two = || LangExpr::Const(2);
+        // Half of it has no sign. What is left over is then less than twice the divisor.
+        let half = shifted_unsigned(number.clone(), LangExpr::Const(1));
+        let twice = lower::binary(Multiply, lower::binary(Divide, half, by()), two());
+        let rest = lower::binary(
+            Subtract,
+            number,
+            lower::binary(Multiply, twice.clone(), by()),
+        );
+        match op {
+            Divide => {
+                let once_more = lower::binary(GreaterEqual, rest, by());
+                lower::binary(Add, twice, once_more)
+            }
+            _ => lower::binary(Remainder, rest, by()),
+        }
     }
 
     fn compare_unsigned(&self, op: BinaryOp, left: ValueExpr, right: ValueExpr) -> ValueExpr {
@@ -1266,6 +1339,20 @@ impl Body<'_, '_> {
     }
 }
 
+/// By no larger constant is a number divided whose first bit may be set.
+const LARGEST_DIVISOR: i64 = 1 << 61;
+
+/// A number of 64 bits shifted to the right, with zeros from the left.
+fn shifted_unsigned(number: ValueExpr, by: ValueExpr) -> ValueExpr {
+    let constant = LangExpr::Const;
+    let room = lower::binary(BinaryOp::Subtract, constant(63), by.clone());
+    let above = lower::binary(BinaryOp::ShiftLeft, constant(1), room);
+    let above = lower::binary(BinaryOp::ShiftLeft, above, constant(1));
+    let mask = lower::binary(BinaryOp::Subtract, above, constant(1));
+    let shifted = lower::binary(BinaryOp::ShiftRight, number, by);
+    lower::binary(BinaryOp::BitAnd, shifted, mask)
+}
+
 /// The address of an element without the check of its index: one past the end has an address, too.
 fn unchecked(address: ValueExpr) -> ValueExpr {
     match address {
@@ -1274,6 +1361,22 @@ fn unchecked(address: ValueExpr) -> ValueExpr {
         } => *index,
         LangExpr::Binary(op, left, right) => lower::binary(op, unchecked(*left), unchecked(*right)),
         other => other,
+    }
+}
+
+fn is_byte(ty: &Type) -> bool {
+    matches!(&*ty.kind, TypeKind::Int { bits: 8, .. })
+}
+
+fn is_floating(ty: &Type) -> bool {
+    matches!(&*ty.kind, TypeKind::Float)
+}
+
+/// A floating-point number, whichever.
+fn floating() -> Value {
+    Value {
+        expr: LangExpr::Const(0),
+        ty: Type::new(TypeKind::Float),
     }
 }
 
@@ -1294,7 +1397,7 @@ fn offset_of(expr: &Expr) -> Option<(&Type, &[Rc<str>])> {
     }
 }
 
-fn without_casts(expr: &Expr) -> &Expr {
+pub(crate) fn without_casts(expr: &Expr) -> &Expr {
     match &expr.kind {
         ExprKind::Cast(_, inner) => without_casts(inner),
         _ => expr,

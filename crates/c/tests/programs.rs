@@ -66,3 +66,44 @@ fn initial_values_that_are_not_known_are_refused() {
         assert!(errors[0].message.contains("UNKNOWN"), "{errors:?}");
     }
 }
+
+/// What would be looked at as something that it is not, and so be told wrong, is refused.
+#[test]
+fn objects_that_are_looked_at_as_others_are_refused() {
+    let shapes = "struct pair { int one, other; }; struct pair p = {1, 2}; long whole; double d = 1; _Atomic struct pair a; int x = 258;\n";
+    for (statement, message) in [
+        ("memcpy(&whole, &p, sizeof whole);", "different shapes"),
+        ("memcpy(&whole, &d, sizeof whole);", "different shapes"),
+        (
+            "void *v = &p; memcpy(v, &p, sizeof p);",
+            "a shape that is not known",
+        ),
+        ("memcpy(&p, &a, sizeof p);", "different shapes"),
+        (
+            "struct pair *q = (struct pair *)&a; p = *q;",
+            "pointer to an atomic struct",
+        ),
+        ("p.one = a.one;", "a member of an atomic struct"),
+        ("whole = *(long *)&d;", "floating-point"),
+        ("whole = d;", "floating-point"),
+        ("if (d < 2) whole = 1;", "floating-point"),
+        (
+            "unsigned char *bytes = (unsigned char *)&x; whole = bytes[0];",
+            "single bytes",
+        ),
+        (
+            "int n = x, array[n]; whole = sizeof array;",
+            "the size of an array",
+        ),
+    ] {
+        let text = format!("#include <string.h>\n{shapes}int main(void) {{ {statement} }}\n");
+        let parsed = palisade_c::parse("other.c", &text, &palisade_c::Options::default());
+        let Err((_, errors)) = parsed else {
+            panic!("`{statement}` is read");
+        };
+        assert!(
+            errors[0].message.contains(message),
+            "{statement}: {errors:?}"
+        );
+    }
+}

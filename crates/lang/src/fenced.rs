@@ -90,7 +90,7 @@ pub(crate) fn without_fence(program: &Program, span: Span) -> Result<Edit, Strin
                 at,
                 removed,
                 text: "noop".to_owned(),
-                order: (0, 0),
+                order: AFTER_INSERTIONS,
             }
         }
         // A label needs a statement.
@@ -98,7 +98,7 @@ pub(crate) fn without_fence(program: &Program, span: Span) -> Result<Edit, Strin
             at: start,
             removed: end - start,
             text: "skip;".to_owned(),
-            order: (0, 0),
+            order: AFTER_INSERTIONS,
         },
         _ => without_statement(text, start, end),
     })
@@ -120,7 +120,7 @@ fn without_statement(text: &str, start: usize, end: usize) -> Edit {
         at,
         removed: end - at,
         text: String::new(),
-        order: (0, 0),
+        order: AFTER_INSERTIONS,
     }
 }
 
@@ -129,10 +129,13 @@ pub(crate) struct Edit {
     pub at: usize,
     pub removed: usize,
     pub text: String,
-    /// Which of two edits at the same offset comes first: what ends an access, then what belongs before a statement, then what changes it.
+    /// Which of two edits at the same offset comes first: what ends an access, then what belongs before a statement, then what changes it or takes it out.
     /// Of two ends, that of the inner access comes first, which begins later.
     pub order: (u8, i64),
 }
+
+/// Where something is taken out, what is put in at the same place comes first.
+const AFTER_INSERTIONS: (u8, i64) = (3, 0);
 
 impl Edit {
     /// The same, counted from further on in the text.

@@ -119,6 +119,27 @@ fn orders_of_included_files_change() {
     judge(directory.path(), &file, &changed);
 }
 
+/// A fence that a macro stands for has no order that can be written: it goes, and a weaker one comes before where it was.
+#[test]
+fn fences_of_macros_are_replaced() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let text = "#include <pthread.h>\n#include <stdatomic.h>\n#define FULL() atomic_thread_fence(memory_order_seq_cst)\nint data;\natomic_int ready;\n\
+                void *writer(void *unused) {\n  data = 1;\n  FULL(); ready_store;\n  return 0;\n}\nvoid *reader(void *unused) {\n  \
+                if (atomic_load_explicit(&ready, memory_order_acquire))\n    return (void *)(long)data;\n  return 0;\n}\n\
+                int main(void) {\n  pthread_t a, b;\n  pthread_create(&a, 0, writer, 0);\n  pthread_create(&b, 0, reader, 0);\n  return 0;\n}\n";
+    // The store is a macro's, too.
+    let text = text.replace("ready_store", "PUT(ready)").replace(
+        "int data;",
+        "#define PUT(x) atomic_store_explicit(&(x), 1, memory_order_relaxed)\nint data;",
+    );
+    let file = directory.path().join("macros.c");
+    std::fs::write(&file, text).expect("written");
+    let program = read(&file);
+    assert_eq!(asked(&program), Verdict::Holds);
+    let changed = mended(&program).expect("a release fence is enough");
+    judge(directory.path(), &file, &changed);
+}
+
 /// GenMC's racy programs, where they are present.
 #[test]
 fn racy_programs_are_mended_where_orders_can() {

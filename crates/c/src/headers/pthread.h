@@ -2,7 +2,7 @@
 #include <unistd.h>
 typedef unsigned long pthread_t;
 typedef struct { int unused; } pthread_attr_t;
-typedef struct { int unused; } pthread_mutexattr_t;
+typedef struct { int kind; } pthread_mutexattr_t;
 typedef struct { int unused; } pthread_condattr_t;
 typedef struct { int unused; } pthread_rwlockattr_t;
 typedef struct { int unused; } pthread_barrierattr_t;
@@ -24,6 +24,14 @@ typedef struct { _Atomic int state; } pthread_once_t;
 #define PTHREAD_CREATE_JOINABLE 0
 #define PTHREAD_CREATE_DETACHED 1
 #define PTHREAD_MUTEX_NORMAL 0
+#define PTHREAD_MUTEX_DEFAULT 0
+#define PTHREAD_MUTEX_RECURSIVE 1
+#define PTHREAD_MUTEX_ERRORCHECK 2
+#define PTHREAD_MUTEX_ADAPTIVE_NP 3
+#define PTHREAD_CANCEL_ENABLE 0
+#define PTHREAD_CANCEL_DISABLE 1
+#define PTHREAD_CANCEL_DEFERRED 0
+static inline int pthread_mutexattr_settype(pthread_mutexattr_t *attributes, int kind) { __palisade_not_recursive(kind == PTHREAD_MUTEX_RECURSIVE); return 0; }
 static inline int pthread_mutex_init(pthread_mutex_t *mutex, const void *attributes) { __palisade_init(&mutex->owner, 0); return 0; }
 static inline int pthread_mutex_destroy(pthread_mutex_t *mutex) { __palisade_never_above(&mutex->owner, 0); __palisade_init(&mutex->owner, -1); return 0; }
 static inline int pthread_mutex_lock(pthread_mutex_t *mutex) { __palisade_never(&mutex->owner, -1); __palisade_take(&mutex->owner, 0, pthread_self()); return 0; }
@@ -99,3 +107,21 @@ static inline int pthread_once(pthread_once_t *once, void (*function)(void)) {
   }
   return 0;
 }
+static inline int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
+  if (__VERIFIER_nondet_bool())
+    return 110;
+  return pthread_mutex_lock(mutex);
+}
+/* What each thread keeps for itself by keys. */
+typedef unsigned pthread_key_t;
+static unsigned __palisade_keys;
+static _Thread_local void *__palisade_kept[8];
+static inline int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
+  __palisade_no_destructor(destructor);
+  __palisade_assert(__palisade_keys < 8);
+  *key = __palisade_keys++;
+  return 0;
+}
+static inline int pthread_key_delete(pthread_key_t key) { return 0; }
+static inline int pthread_setspecific(pthread_key_t key, const void *value) { __palisade_kept[key] = (void *)value; return 0; }
+static inline void *pthread_getspecific(pthread_key_t key) { return __palisade_kept[key]; }

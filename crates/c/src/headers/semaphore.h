@@ -1,4 +1,5 @@
 #include <stdatomic.h>
+#include <unistd.h>
 typedef struct { _Atomic unsigned value; } sem_t;
 static inline int sem_init(sem_t *semaphore, int shared, unsigned value) { __palisade_init(&semaphore->value, value); return 0; }
 static inline int sem_destroy(sem_t *semaphore) { return 0; }
@@ -18,3 +19,9 @@ static inline int sem_trywait(sem_t *semaphore) {
   }
   return -1;
 }
+static inline int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
+  if (__VERIFIER_nondet_bool())
+    return -1;
+  return sem_wait(semaphore);
+}
+static inline int sem_getvalue(sem_t *semaphore, int *value) { *value = __palisade_read(&semaphore->value); return 0; }

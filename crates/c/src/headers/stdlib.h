@@ -10,3 +10,5 @@ void exit(int status);
 void abort(void);
 int atoi(const char *text);
 int rand(void);
+static inline int abs(int number) { return number < 0 ? -number : number; }
+static inline long labs(long number) { return number < 0 ? -number : number; }

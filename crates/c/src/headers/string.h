@@ -2,3 +2,28 @@
 void *memset(void *to, int byte, size_t size);
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
+static inline size_t strlen(const char *text) {
+  size_t length = 0;
+  while (text[length])
+    length++;
+  return length;
+}
+static inline int strncmp(const char *one, const char *other, size_t most) {
+  for (size_t at = 0; at < most; at++) {
+    if (one[at] != other[at])
+      return one[at] < other[at] ? -1 : 1;
+    if (!one[at])
+      break;
+  }
+  return 0;
+}
+static inline int strcmp(const char *one, const char *other) { return strncmp(one, other, 1L << 40); }
+static inline char *strncpy(char *to, const char *from, size_t most) {
+  size_t at = 0;
+  for (; at < most && from[at]; at++)
+    to[at] = from[at];
+  for (; at < most; at++)
+    to[at] = 0;
+  return to;
+}
+static inline char *strcpy(char *to, const char *from) { return strncpy(to, from, strlen(from) + 1); }

@@ -19,3 +19,11 @@ static inline int cnd_signal(cnd_t *condition) { return 0; }
 static inline int cnd_broadcast(cnd_t *condition) { return 0; }
 static inline int cnd_wait(cnd_t *condition, mtx_t *mutex) { return pthread_cond_wait(condition, mutex); }
 static inline void call_once(once_flag *flag, void (*function)(void)) { pthread_once(flag, function); }
+static inline int mtx_timedlock(mtx_t *mutex, const struct timespec *until) { return pthread_mutex_timedlock(mutex, until) ? thrd_timedout : thrd_success; }
+static inline int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *until) { return pthread_cond_timedwait(condition, mutex, until) ? thrd_timedout : thrd_success; }
+typedef pthread_key_t tss_t;
+typedef void (*tss_dtor_t)(void *);
+static inline int tss_create(tss_t *key, tss_dtor_t destructor) { return pthread_key_create(key, destructor); }
+static inline void tss_delete(tss_t key) { }
+static inline int tss_set(tss_t key, void *value) { return pthread_setspecific(key, value); }
+static inline void *tss_get(tss_t key) { return pthread_getspecific(key); }

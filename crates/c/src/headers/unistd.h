@@ -17,3 +17,13 @@ int nanosleep(const struct timespec *time, struct timespec *rest);
 #define FUTEX_WAIT_BITSET 9
 #define FUTEX_WAKE_BITSET 10
 #define FUTEX_BITSET_MATCH_ANY 0xffffffff
+#define CLOCK_REALTIME 0
+#define CLOCK_MONOTONIC 1
+#define TIME_UTC 1
+#define _SC_NPROCESSORS_CONF 83
+#define _SC_NPROCESSORS_ONLN 84
+typedef long clock_t;
+typedef int clockid_t;
+typedef struct { int unused; } cpu_set_t;
+#define CPU_ZERO(set) __palisade_cpus(set)
+#define CPU_SET(cpu, set) __palisade_cpus(cpu, set)

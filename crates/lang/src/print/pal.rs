@@ -200,14 +200,26 @@ impl<'p> Printer<'p> {
     fn place<A>(&self, address: &Address<A>, atom: &mut impl FnMut(&A) -> Piece) -> String {
         match address {
             Address::Direct(location) => self.location(*location),
-            Address::Element { first, index, .. } => {
+            Address::Element {
+                first,
+                length,
+                index,
+            } => {
                 let name = &self.locations[first.index()];
                 let Memory::Array { lowest } = self.memory else {
                     return format!("{name}[{}]", write_expr(self, index, 0, atom));
                 };
-                // (No front end makes arrays and addresses of its own.)
-                let offset = self.program.location(*first).address.wrapping_sub(lowest);
-                format!("{name}[{offset} + {}]", write_expr(self, index, 10, atom))
+                // C's and Rust's arrays, whose elements may be apart. What is outside the array is an error, and not another object's.
+                let address = |id: LocationId| self.program.location(id).address;
+                let offset = address(*first).wrapping_sub(lowest);
+                let checked = format!("index({}, {length})", write_expr(self, index, 0, atom));
+                match *length {
+                    0 | 1 => format!("{name}[{offset} + {checked}]"),
+                    _ => match address(LocationId(first.0 + 1)) - address(*first) {
+                        1 => format!("{name}[{offset} + {checked}]"),
+                        apart => format!("{name}[{offset} + {checked} * {apart}]"),
+                    },
+                }
             }
             Address::Pointer(pointer) => match self.memory {
                 Memory::Names => {
