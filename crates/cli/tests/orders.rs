@@ -387,3 +387,35 @@ fn changed_c_programs_compile() {
     }
     assert!(orders >= 8 && fences >= 5, "{orders} and {fences} changed");
 }
+
+/// A fence of a Rust file that is not needed goes with its line; where it is the value of something, nothing takes its place.
+#[test]
+fn fences_taken_out_of_rust() {
+    let files = Files::new();
+    let text = "use std::sync::atomic::{fence, AtomicBool, Ordering};
+use std::thread;
+
+static UP: AtomicBool = AtomicBool::new(false);
+
+fn publish() {
+    fence(Ordering::Release);
+    UP.store(true, Ordering::Relaxed);
+}
+
+fn main() {
+    let other = thread::spawn(|| {
+        if UP.load(Ordering::Relaxed) {
+            fence(Ordering::Acquire)
+        }
+    });
+    publish();
+    other.join().unwrap();
+}
+";
+    let file = files.file("fences.rs", text);
+    let line = json(0, &["--write", "--criterion=safe", &file]);
+    assert_eq!(line["written"], true, "{line}");
+    let written = std::fs::read_to_string(&file).unwrap();
+    let without = text.replace("    fence(Ordering::Release);\n", "");
+    assert_eq!(written, without.replace("fence(Ordering::Acquire)", "()"));
+}

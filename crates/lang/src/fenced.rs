@@ -105,7 +105,7 @@ pub(crate) fn without_fence(program: &Program, span: Span) -> Result<Edit, Strin
 }
 
 /// Takes a statement out, with its line if nothing else is in it.
-fn without_statement(text: &str, start: usize, end: usize) -> Edit {
+pub(crate) fn without_statement(text: &str, start: usize, end: usize) -> Edit {
     let rest = &text[end..];
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     let after = &rest[blanks..];

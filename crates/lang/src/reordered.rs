@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::equal::same_program;
 use crate::fenced::{
     Edit, applied, apply, at_block_end, before_statement, skip_blanks, top_level, without_fence,
-    word_length,
+    without_statement, word_length,
 };
 use crate::ordered::{OrderChange, OrderSite, Ordered};
 use crate::parse::{ParseOptions, parse};
@@ -307,10 +307,16 @@ fn access(program: &Program, span: Span, changes: &[OrderChange]) -> Option<Vec<
         call.arguments
             .iter()
             .find(|argument| is_order(language, &text[(*argument).clone()]))?;
-        return Some(vec![replace(
-            0..text.trim_end_matches(';').len(),
-            "()".to_owned(),
-        )]);
+        let call = text.trim_end_matches(';').len();
+        let whole = program.source.whole_text();
+        let before = whole[..base].trim_end();
+        return Some(vec![match whole[base + call..].starts_with(';') {
+            // A statement of its own.
+            true if before.ends_with(['{', '}', ';']) => {
+                without_statement(whole, base, base + call + 1)
+            }
+            _ => replace(0..call, "()".to_owned()),
+        }]);
     }
     let wanted = |what: Ordered| {
         changes.iter().find_map(|change| match change {
