@@ -344,13 +344,16 @@ impl Cursor<'_> {
                 let local = self.local()?;
                 place.projection.push(Projection::Index(local));
             } else {
-                let start = self.number()?;
+                let start = if self.peek(":") { 0 } else { self.number()? };
                 if self.eat(" of ") {
                     self.number()?;
                     let at = i64::try_from(start).or_else(|_| self.fail("an index"))?;
                     place.projection.push(Projection::ConstantIndex(at));
                 } else {
-                    self.expect(":")?;
+                    // Of arrays, newer compilers write where it ends with two points.
+                    if !self.eat("..") {
+                        self.expect(":")?;
+                    }
                     let end = if self.peek("]") { 0 } else { self.number()? };
                     let step = Projection::Subslice(start as u64, end as i64);
                     place.projection.push(step);

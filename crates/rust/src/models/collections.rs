@@ -1256,6 +1256,7 @@ pub mod string {
     impl Default for String { fn default() -> Self { String { text: "" } } }
     impl std::ops::Deref for String { type Target = str; fn deref(&self) -> &str { self.text } }
     impl AsRef<str> for String { fn as_ref(&self) -> &str { self.text } }
+    impl From<char> for String { fn from(c: char) -> Self { String { text: palisade::text_join("", c) } } }
     impl<'a> From<&'a str> for String { fn from(s: &'a str) -> Self { String { text: palisade::same(s) } } }
     impl PartialEq<String> for String {
         fn eq(&self, other: &String) -> bool { palisade::same_value(&self.text, &other.text) }

@@ -91,6 +91,7 @@ pub mod prim {
         let quotient: T = palisade::binary("Div", a, b);
         if !is_below_zero(rest) { quotient } else if is_below_zero(b) { palisade::binary("Add", quotient, 1usize) } else { palisade::binary("Sub", quotient, 1usize) }
     }
+    pub fn int_checked_abs<T: Copy>(a: T) -> Option<T> { if is_below_zero(a) { int_checked_sub(zero(a), a) } else { Option::Some(a) } }
     pub fn int_checked_neg<T: Copy>(a: T) -> Option<T> { int_checked_sub(zero(a), a) }
     pub fn int_checked_pow<T: Copy>(a: T, n: u32) -> Option<T> {
         let mut result: T = palisade::binary("Add", zero(a), 1usize);
@@ -387,6 +388,11 @@ pub mod prim {
             at += 1;
         }
         true
+    }
+    pub fn slice_partition_point<T, F: FnMut(&T) -> bool>(s: &[T], mut f: F) -> usize {
+        let mut at = 0;
+        while at < palisade::len(s) && f(&s[at]) { at += 1; }
+        at
     }
     pub fn slice_binary_search<T: PartialOrd>(s: &[T], x: &T) -> crate::result::Result<usize, usize> {
         let mut at = 0;

@@ -8,6 +8,7 @@ use super::state::{Frame, State};
 use super::value::{Agg, Loc, ObjectId, Pointer, Step, Val};
 use crate::mir::{FnPath, IntTy, Ty};
 use palisade_lang::{BinaryOp, Expr, FREED, Order, Relation, RmwAction, UNSET};
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 /// No allocation site makes more shared objects in one thread than this.
@@ -1025,6 +1026,14 @@ impl Machine<'_> {
     /// Gives memory back.
     pub fn free(&mut self, state: &mut State, loc: &Loc) -> Run<()> {
         let object = loc.object;
+        // A box of no elements has no memory.
+        if let ObjectKey::Constant(number) = self.know.key(object)
+            && let Val::Agg(constant) = &self.know.constants[*number as usize]
+            && matches!(constant.ty, Ty::Array(..))
+            && constant.fields.is_empty()
+        {
+            return Ok(());
+        }
         if !matches!(self.know.key(object), ObjectKey::Heap(..)) {
             return Err(Need::Fail(
                 "memory is freed that was not allocated".to_owned(),
@@ -1194,6 +1203,19 @@ impl Machine<'_> {
                     })),
                 }))
             }
+            ("Ord", "max" | "min") => {
+                let [left, right] = arguments else {
+                    return Ok(None);
+                };
+                self.compares_itself(left)?;
+                let below = self.in_order(state, "Lt", right, left)?;
+                let below = self.truth(state, &below)?;
+                let chosen = match below == (path.name() == "max") {
+                    true => left,
+                    false => right,
+                };
+                Ok(Some(chosen.clone()))
+            }
             // Operators whose operands are references to numbers: those of numbers themselves are no calls.
             (trait_name, _) if operator(trait_name).is_some() => {
                 let (Some((op, assigns)), [left, right]) = (operator(trait_name), arguments) else {
@@ -1224,6 +1246,11 @@ impl Machine<'_> {
                     if from.first() == Some(to) || matches!(value, Val::Text(_)) =>
                 {
                     Ok(Some(value.clone()))
+                }
+                (Some(Val::Agg(agg)), _, Some((Ty::Adt(to, _), _)))
+                    if is_string(&agg.ty) && &**to == "std::boxed::Box" =>
+                {
+                    Ok(agg.fields.first().cloned())
                 }
                 _ => Ok(None),
             },
@@ -1262,29 +1289,52 @@ impl Machine<'_> {
         }
     }
 
-    /// How two values are ordered: tuples by the first of their parts that differ.
+    /// How two values are ordered: tuples, `Option` and `Result` by the first of their parts that differ, texts by their letters.
     fn in_order(&mut self, state: &mut State, op: &str, left: &Val, right: &Val) -> Run<Val> {
-        if let (Val::Agg(a), Val::Agg(b)) = (left, right)
-            && matches!((&a.ty, &b.ty), (Ty::Tuple(_), Ty::Tuple(_)))
-            && a.fields.len() == b.fields.len()
-        {
-            let last = a.fields.len().saturating_sub(1);
-            for (at, (a, b)) in a.fields.iter().zip(&b.fields).enumerate() {
-                if at == last {
-                    return self.in_order(state, op, a, b);
-                }
-                let equal = self.equal(state, a, b)?;
-                if !self.truth(state, &equal)? {
-                    let op = match op {
-                        "Le" => "Lt",
-                        "Ge" => "Gt",
-                        op => op,
-                    };
-                    return self.in_order(state, op, a, b);
-                }
+        let numbered = |order: Ordering| match order {
+            Ordering::Less => (Val::usize(0), Val::usize(1)),
+            Ordering::Equal => (Val::usize(0), Val::usize(0)),
+            Ordering::Greater => (Val::usize(1), Val::usize(0)),
+        };
+        let by_parts = |ty: &Ty| match ty {
+            Ty::Tuple(_) => true,
+            Ty::Adt(path, _) => {
+                matches!(&**path, "std::option::Option" | "std::result::Result")
             }
+            _ => false,
+        };
+        match (left, right) {
+            (Val::Text(a), Val::Text(b)) if is_known(a) && is_known(b) => {
+                let (left, right) = numbered(a.cmp(b));
+                self.binary(state, op, &left, &right)
+            }
+            (Val::Agg(a), Val::Agg(b)) if by_parts(&a.ty) && by_parts(&b.ty) => {
+                if a.variant != b.variant || a.fields.is_empty() {
+                    let (left, right) = numbered(a.variant.cmp(&b.variant));
+                    return self.binary(state, op, &left, &right);
+                }
+                let last = a.fields.len() - 1;
+                for (at, (a, b)) in a.fields.iter().zip(&b.fields).enumerate() {
+                    let a = self.plain_value(state, Some(a))?;
+                    let b = self.plain_value(state, Some(b))?;
+                    self.compares_itself(&a)?;
+                    if at == last {
+                        return self.in_order(state, op, &a, &b);
+                    }
+                    let equal = self.equal(state, &a, &b)?;
+                    if !self.truth(state, &equal)? {
+                        let op = match op {
+                            "Le" => "Lt",
+                            "Ge" => "Gt",
+                            op => op,
+                        };
+                        return self.in_order(state, op, &a, &b);
+                    }
+                }
+                refuse("an order of values without parts")
+            }
+            _ => self.binary(state, op, left, right),
         }
-        self.binary(state, op, left, right)
     }
 
     /// A type that says itself how it is compared is not compared part by part, where only references lead to it.

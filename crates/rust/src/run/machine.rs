@@ -337,12 +337,20 @@ impl<'a> Machine<'a> {
                 Err(self.panic(state, &format!("{PANIC}: {}", assertion_in_words(message))))
             }
             Terminator::Drop(place, next) => {
-                let target = self.place(state, place)?.loc;
+                let target = self.place(state, place)?;
+                // What a pattern has left of an array.
+                let part = place.projection.last();
+                let count = match (part, target.length) {
+                    (Some(crate::mir::Projection::Subslice(..)), Some(length)) => length,
+                    _ => 1,
+                };
                 self.goto(state, *next)?;
-                if self.needs_drop(state, &target) {
-                    state
-                        .frames
-                        .push(Rc::new(Frame::Drop(vec![DropItem::Value(target)])));
+                let each = (0..count).rev();
+                let each = each.filter_map(|at| super::place::element(&target.loc, at));
+                let each = each.filter(|loc| self.needs_drop(state, loc));
+                let items: Vec<DropItem> = each.map(DropItem::Value).collect();
+                if !items.is_empty() {
+                    state.frames.push(Rc::new(Frame::Drop(items)));
                 }
                 Ok(())
             }
