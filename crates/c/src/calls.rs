@@ -4,7 +4,7 @@ use crate::ast::*;
 use crate::body::Body;
 use crate::packed::is_packed;
 use crate::types::{Done, fail, layout, resolved, scalars, size};
-use crate::value::{Place, Value, without_casts};
+use crate::value::{Place, Value, floating, without_casts};
 use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Span};
 use palisade_lower::{self as lower, Action, ArrayBlock, Atom, Cell, End, LocalId, ValueExpr};
 use std::rc::Rc;
@@ -173,6 +173,10 @@ impl Body<'_, '_> {
         for argument in arguments {
             match &argument.kind {
                 ExprKind::String(_) | ExprKind::Float => {}
+                // Whatever it becomes: nothing is done with it.
+                ExprKind::Cast(_, inner) if matches!(inner.kind, ExprKind::Call(..)) => {
+                    self.effect(inner)?;
+                }
                 ExprKind::Name(_) | ExprKind::Member(..)
                     if self.type_of(argument).is_ok_and(|ty| ty.is_scalar()) =>
                 {
@@ -649,8 +653,9 @@ impl Body<'_, '_> {
         let into = into.filter(|into| self.translator.integer(into).ok().flatten() != Some(0));
         if let Some(into) = into {
             let (place, ty) = self.pointed(into)?;
-            if ty.is_scalar() {
-                self.store(&place, &ty, Value::int(0), Order::NonAtomic, span)?;
+            if ty.record().is_none() {
+                let time = self.convert(floating(), &ty, span)?;
+                self.store(&place, &ty, time, Order::NonAtomic, span)?;
             } else if let Place::Memory(address) = place {
                 for cell in 0..self.translator.cell_count(&ty, span)? {
                     let store = Action::Store {
@@ -661,6 +666,9 @@ impl Body<'_, '_> {
                     self.emit(store, span);
                 }
             }
+        }
+        if matches!(name, "time" | "clock") {
+            return Ok(floating());
         }
         // What `timespec_get` was asked for is what it gives back.
         Ok(Value::int(i64::from(name == "timespec_get")))

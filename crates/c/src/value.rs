@@ -213,7 +213,7 @@ impl Body<'_, '_> {
 
     fn cannot_convert(&self, from: &Type, to: &Type) -> String {
         if is_floating(from) || is_floating(to) {
-            return "what is computed with floating-point numbers is not followed: nothing else can depend on it".to_string();
+            return "what floating-point numbers and clocks say is not followed: nothing else can depend on it".to_string();
         }
         let ast = self.translator.ast;
         format!(
@@ -1033,7 +1033,7 @@ impl Body<'_, '_> {
                 Add | Subtract | Multiply | Divide => Ok(floating()),
                 _ => fail(
                     span,
-                    "what floating-point numbers are is not followed: they cannot be compared",
+                    "what floating-point numbers and clocks say is not followed: they cannot be compared",
                 ),
             };
         }
@@ -1373,7 +1373,7 @@ fn is_floating(ty: &Type) -> bool {
 }
 
 /// A floating-point number, whichever.
-fn floating() -> Value {
+pub(crate) fn floating() -> Value {
     Value {
         expr: LangExpr::Const(0),
         ty: Type::new(TypeKind::Float),

@@ -96,7 +96,9 @@ fn objects_that_are_looked_at_as_others_are_refused() {
             "the size of an array",
         ),
     ] {
-        let text = format!("#include <string.h>\n{shapes}int main(void) {{ {statement} }}\n");
+        let text = format!(
+            "#include <string.h>\n#include <time.h>\n{shapes}int main(void) {{ {statement} }}\n"
+        );
         let parsed = palisade_c::parse("other.c", &text, &palisade_c::Options::default());
         let Err((_, errors)) = parsed else {
             panic!("`{statement}` is read");

@@ -1,8 +1,9 @@
 #include <stddef.h>
 #include <stdint.h>
-typedef long time_t;
-struct timespec { time_t tv_sec; long tv_nsec; };
-struct timeval { time_t tv_sec; long tv_usec; };
+/* What a clock says is not followed, as floating-point numbers are not: it may be kept, printed and waited for. */
+typedef double time_t;
+struct timespec { double tv_sec; double tv_nsec; };
+struct timeval { double tv_sec; double tv_usec; };
 int sched_yield(void);
 unsigned sleep(unsigned seconds);
 int usleep(unsigned microseconds);
@@ -22,7 +23,7 @@ int nanosleep(const struct timespec *time, struct timespec *rest);
 #define TIME_UTC 1
 #define _SC_NPROCESSORS_CONF 83
 #define _SC_NPROCESSORS_ONLN 84
-typedef long clock_t;
+typedef double clock_t;
 typedef int clockid_t;
 typedef struct { int unused; } cpu_set_t;
 #define CPU_ZERO(set) __palisade_cpus(set)
