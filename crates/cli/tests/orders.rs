@@ -392,12 +392,14 @@ fn changed_c_programs_compile() {
 #[test]
 fn fences_taken_out_of_rust() {
     let files = Files::new();
-    let text = "use std::sync::atomic::{fence, AtomicBool, Ordering};
+    let text = "use std::sync::atomic::{fence, AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
 static UP: AtomicBool = AtomicBool::new(false);
+static DATA: AtomicU32 = AtomicU32::new(0);
 
 fn publish() {
+    DATA.store(1, Ordering::Relaxed);
     fence(Ordering::Release);
     UP.store(true, Ordering::Relaxed);
 }
@@ -405,6 +407,7 @@ fn publish() {
 fn main() {
     let other = thread::spawn(|| {
         if UP.load(Ordering::Relaxed) {
+            let _ = DATA.load(Ordering::Relaxed);
             fence(Ordering::Acquire)
         }
     });
