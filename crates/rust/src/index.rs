@@ -80,6 +80,8 @@ pub struct Index {
     pub enums: FxHashMap<String, Vec<Variant>>,
     /// The names of structs' fields, and of the fields of variants (`Enum::Variant`).
     pub fields: FxHashMap<String, Vec<Rc<str>>>,
+    /// How many fields of a union hold anything, by path.
+    pub unions: FxHashMap<String, usize>,
     /// Generic parameters of functions, by path.
     pub generics: FxHashMap<String, Vec<Rc<str>>>,
     /// Which allocation is which static.
@@ -727,10 +729,11 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let name = item.ident.to_string();
         self.add_derives(&item.attrs, &name, &item.generics);
         self.add_usual(&name, &item.generics);
-        self.add_fields(
-            self.path_to(&name),
-            &syn::Fields::Named(item.fields.clone()),
-        );
+        let fields = syn::Fields::Named(item.fields.clone());
+        let is_nothing = |ty: &syn::Type| matches!(ty, syn::Type::Tuple(t) if t.elems.is_empty());
+        let holds = fields.iter().filter(|f| !is_nothing(&f.ty)).count();
+        self.index.unions.insert(self.path_to(&name), holds);
+        self.add_fields(self.path_to(&name), &fields);
     }
 
     fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {

@@ -237,15 +237,23 @@ impl Machine<'_> {
                 "the enum {declared}, whose definition is not in the file"
             ));
         }
-        let known = self.index.fields.get(&whole);
-        if known.is_some_and(|known| known.len() != fields.len()) && !names.is_empty() {
-            // A union: it has the one field that was written.
-            return Ok(Val::Agg(Rc::new(Agg {
-                ty: Ty::Adt(Rc::from(whole), args),
-                variant: None,
-                fields,
-            })));
-        }
+        let fields = match (self.index.unions.get(&whole), fields.as_slice(), names) {
+            (None, ..) => fields,
+            // It has the one field that was written.
+            (Some(0 | 1), [value], [name]) => {
+                let known = self.index.fields.get(&whole).into_iter().flatten();
+                let of = |field: &Rc<str>| match field == name {
+                    true => value.clone(),
+                    false => Val::Uninit,
+                };
+                known.map(of).collect()
+            }
+            _ => {
+                return refuse(format!(
+                    "the union {whole}: what is written by one field and read by another is not followed"
+                ));
+            }
+        };
         Ok(Val::Agg(Rc::new(Agg {
             ty: Ty::Adt(Rc::from(whole), args),
             variant: None,
