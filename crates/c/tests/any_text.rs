@@ -142,7 +142,7 @@ fn deep_and_long_texts_are_refused() {
 fn what_is_not_supported_is_named_with_its_place() {
     let main = |body: &str| format!("int main() {{\n  {body}\n}}");
     for (text, place, words) in [
-        (main("float f = 1.5; return 0;"), "2:9", "floating"),
+        (main("float f = 1.5; return f > 1;"), "2:25", "floating"),
         (
             main("return unknown_function(1);"),
             "2:10",

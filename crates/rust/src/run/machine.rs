@@ -6,7 +6,8 @@ use super::state::{Code, DropItem, Frame, State};
 use super::value::{Loc, ObjectId, Step, Val};
 use crate::index::Index;
 use crate::mir::{
-    FnPath, Operand, Place, Rvalue, SourceSpan, Statement, Substitution, Terminator, Ty,
+    FnPath, IntTy, Operand, Place, Projection, Rvalue, SourceSpan, Statement, Substitution,
+    Terminator, Ty,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -247,13 +248,19 @@ impl<'a> Machine<'a> {
                     self.begin_thread_local(state, name)?;
                 }
                 let value = self.rvalue(state, rvalue, &mut moved, Some(place))?;
+                if let (Some(Projection::Deref), Val::Int(_, new) | Val::Sym(_, new)) =
+                    (place.projection.last(), &value)
+                {
+                    let old = self.own(state, &target);
+                    self.same_bits(state, old.as_ref(), *new)?;
+                }
                 self.write(state, &target, value)?;
                 self.forget(state, moved, &target);
                 Ok(())
             }
             Statement::SetDiscriminant(place, variant) => {
                 let target = self.place(state, place)?.loc;
-                let value = Val::Int(*variant, crate::mir::IntTy::ISIZE);
+                let value = Val::Int(*variant, IntTy::ISIZE);
                 self.write(state, &target.then(Step::Tag), value)
             }
             Statement::CopyNonOverlapping(target, source, count) => {
@@ -556,7 +563,7 @@ impl<'a> Machine<'a> {
                 if !place
                     .projection
                     .iter()
-                    .any(|p| matches!(p, crate::mir::Projection::Deref))
+                    .any(|p| matches!(p, Projection::Deref))
                 {
                     moved.push(found.loc);
                 }
@@ -568,7 +575,26 @@ impl<'a> Machine<'a> {
     fn read_place(&mut self, state: &State, place: &Place) -> Run<Val> {
         let found = self.place(state, place)?;
         self.expect_type(&found.loc, &found.ty);
-        self.read(state, &found.loc)
+        let value = self.read(state, &found.loc)?;
+        if let (Some(Projection::Deref), Ty::Int(ty)) = (place.projection.last(), &found.ty) {
+            self.same_bits(state, Some(&value), *ty)?;
+        }
+        Ok(value)
+    }
+
+    /// A pointer to a number of other bits, or with another sign, sees a part of it, or something else. The models, whose pointers have any type, know what they do.
+    fn same_bits(&self, state: &State, there: Option<&Val>, seen: IntTy) -> Run<()> {
+        let Some(Val::Int(_, ty) | Val::Sym(_, ty)) = there else {
+            return Ok(());
+        };
+        if *ty == seen || self.code(state)?.body.path.starts_with("std::") {
+            return Ok(());
+        }
+        refuse(format!(
+            "the bits of a {} as {}",
+            Ty::Int(*ty),
+            Ty::Int(seen)
+        ))
     }
 
     /// Whether dropping what is there does anything.
