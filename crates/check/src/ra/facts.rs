@@ -1,8 +1,10 @@
 //! What can be known before the search: which locations need monitors, which values need to be told apart, and what each thread may
 //! still do from each control point on.
 
+use palisade_lang::components::components;
 use palisade_lang::{
-    Address, LocationId, Op, Order, Program, RegisterId, Relation, RmwAction, Thread, Value,
+    Address, LocationId, Op, Order, PointId, Program, RegisterId, Relation, RmwAction, Thread,
+    Transition, Value,
 };
 use palisade_threads::Status;
 use palisade_threads::{LocalId, View};
@@ -215,6 +217,25 @@ pub struct Edge {
     pub does: u32,
 }
 
+/// The different futures of a thread, each once: there are far fewer of them than control points.
+struct Different {
+    futures: Vec<Future>,
+}
+
+impl Different {
+    /// The number of this future, which is likely to be that of another one.
+    fn number(&mut self, future: Future, likely: usize) -> usize {
+        if self.futures[likely] == future {
+            return likely;
+        }
+        let known = self.futures.iter().position(|known| *known == future);
+        known.unwrap_or_else(|| {
+            self.futures.push(future);
+            self.futures.len() - 1
+        })
+    }
+}
+
 /// What is known about the control points of a running thread.
 #[derive(Clone, Debug)]
 struct Analysed {
@@ -421,44 +442,64 @@ impl Facts {
     /// Finds the futures of one thread's points, and adds to the classes what its instructions tell apart.
     fn analyse(&mut self, program: &Program, thread: &Thread, me: Option<u32>) -> Analysed {
         let constants = constants(program, thread, me);
-        let places = self.places;
-        let mut own = Vec::new();
-        for transition in &thread.transitions {
-            let mut future = Future::nothing(places);
+        let is_reached = |point: PointId| constants[point.index()].is_some();
+        let reached = |t: &&Transition| is_reached(t.from);
+        let transitions: Vec<&Transition> = thread.transitions.iter().filter(reached).collect();
+        let mut different = Different {
+            futures: vec![Future::nothing(self.places)],
+        };
+        let mut own = Vec::with_capacity(transitions.len());
+        for transition in &transitions {
+            let mut future = Future::nothing(self.places);
             if let Some(registers) = &constants[transition.from.index()] {
                 let inside = thread.points[transition.from.index()].atomic;
                 self.add_access(program, &transition.op, registers, inside, &mut future);
             }
-            own.push(future);
+            let before = own.last().copied().unwrap_or(0);
+            own.push(different.number(future, before));
         }
-        let mut futures = vec![Future::nothing(places); thread.points.len()];
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (transition, future) in thread.transitions.iter().zip(&own).rev() {
-                let (from, to) = (transition.from.index(), transition.to.index());
-                if constants[from].is_none() {
-                    continue;
-                }
-                changed |= futures[from].join(future);
-                if from != to {
-                    let behind = futures[to].clone();
-                    changed |= futures[from].join(&behind);
+        // Points that lead to each other have the same future. What a part of them leads to has a lower number, and its future is known.
+        let mut first = vec![0; thread.points.len() + 1];
+        for transition in &transitions {
+            first[transition.from.index() + 1] += 1;
+        }
+        for point in 0..thread.points.len() {
+            first[point + 1] += first[point];
+        }
+        let to: Vec<u32> = transitions.iter().map(|t| t.to.0).collect();
+        let part = components(&first, &to);
+        let mut by_part: Vec<usize> = (0..thread.points.len()).collect();
+        by_part.sort_by_key(|&point| part[point]);
+        let mut of_part: Vec<usize> = Vec::new();
+        for points in by_part.chunk_by(|&a, &b| part[a] == part[b]) {
+            let mut future = Future::nothing(self.places);
+            let mut behind = 0;
+            for edge in points.iter().flat_map(|&p| first[p]..first[p + 1]) {
+                future.join(&different.futures[own[edge]]);
+                if let Some(&known) = of_part.get(part[to[edge] as usize] as usize) {
+                    future.join(&different.futures[known]);
+                    behind = known;
                 }
             }
+            of_part.push(different.number(future, behind));
         }
-        let edges = thread.transitions.iter().zip(own);
-        let edges = edges
-            .filter(|(transition, _)| constants[transition.from.index()].is_some())
-            .map(|(transition, does)| Edge {
+        let mut numbers = vec![None; different.futures.len()];
+        let mut number = |kind: usize| {
+            *numbers[kind].get_or_insert_with(|| self.number(different.futures[kind].clone()))
+        };
+        let edges = transitions
+            .iter()
+            .zip(&own)
+            .map(|(transition, &kind)| Edge {
                 from: transition.from.0,
                 to: transition.to.0,
-                does: self.number(does),
-            })
-            .collect();
+                does: number(kind),
+            });
+        let edges = Arc::new(edges.collect());
+        let by_point = part.iter().map(|&part| number(of_part[part as usize]));
         Analysed {
-            by_point: futures.into_iter().map(|f| self.number(f)).collect(),
-            edges: Arc::new(edges),
+            by_point: by_point.collect(),
+            edges,
         }
     }
 
