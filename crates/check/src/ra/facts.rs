@@ -765,6 +765,7 @@ fn merge(known: &mut Option<Vec<Option<Value>>>, new: Vec<Option<Value>>) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use palisade_testkit::{Shape, program, random_sketch};
 
     #[test]
     fn a_representative_is_of_the_same_class() {
@@ -782,5 +783,32 @@ mod tests {
         assert_eq!(classes.representative(-4), classes.representative(6));
         assert_ne!(classes.representative(3), classes.representative(4));
         assert_eq!(Classes::Single.representative(9), 9);
+    }
+
+    /// At each point it is what the instructions from there on do: the same as by going round until nothing is added.
+    #[test]
+    fn a_future_is_what_the_instructions_ahead_do() {
+        let mut different = 0;
+        for seed in 0..400 {
+            let program = program(&random_sketch(seed, &Shape::C20_LOOPS).to_string());
+            let facts = Facts::new(&program, Fences::Fences);
+            for thread in &facts.threads {
+                let mut futures = vec![Future::nothing(facts.places); thread.by_point.len()];
+                let mut changed = true;
+                while changed {
+                    changed = false;
+                    for edge in thread.edges.iter() {
+                        let mut ahead = facts.futures[edge.does as usize].clone();
+                        ahead.join(&futures[edge.to as usize]);
+                        changed |= futures[edge.from as usize].join(&ahead);
+                    }
+                }
+                for (future, &number) in futures.iter().zip(&thread.by_point) {
+                    assert_eq!(*future, facts.futures[number as usize], "seed {seed}");
+                }
+            }
+            different += facts.futures.len();
+        }
+        assert!(different > 1_000, "{different}");
     }
 }
