@@ -201,7 +201,7 @@ fn checkpoints_that_cannot_be_used() {
 fn a_full_disk_costs_the_checkpoint_and_not_the_answer() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    std::fs::write(path.join("a.pal"), counting(5, "")).unwrap();
+    std::fs::write(path.join("a.pal"), counting(6, "")).unwrap();
     std::fs::write(path.join("kept"), "old").unwrap();
     let line = "trap '' XFSZ; ulimit -f 4; exec $P check --model sc --criterion safe a.pal --checkpoint kept --checkpoint-every 1ms";
     let output = Command::new("sh")

@@ -14,6 +14,11 @@
 //! else (`b < 200`) may be true or false. Every instruction is looked at: what is stored, assigned or expected where a counter is must be a sum with exactly one counter more
 //! added than subtracted, what stands elsewhere must be one with as many added as subtracted, and a comparison must have the same on both sides. Then every step from a state is one from
 //! the moved state, moved. No thread begins with a counter in a register. Values are integers here: that none of them passes 2^63 is said in the answer.
+//!
+//! With a **domain**, nothing may wrap around, or a moved state would do something else. Up to the first time that something does, the program is one over integers: there the base gets no
+//! higher than [`heights`] says, and every state is one of those that were seen, moved by no more than from where the base began to there. So in each state that is seen, all counters in
+//! memory, and all sums with a counter that the next step of a thread computes, must be at least 0, and far enough below the size of the domain (`Room`); otherwise all is lost. Local steps are taken one by one here, so that no sum
+//! is computed between states, and what is subtracted from a counter must be a number.
 
 use palisade_lang::{
     Address, BinaryOp, Expr, LocationId, Op, Program, RegisterExpr, RegisterId, RmwAction, UnaryOp,
@@ -21,6 +26,7 @@ use palisade_lang::{
 };
 
 use super::forget::places;
+use super::heights::{heights, sum};
 use crate::values::{Values, cannot_fail, possible_values_by_code};
 
 /// What takes more values than this is a counter.
@@ -43,6 +49,28 @@ pub struct Differences {
     pub base: usize,
     /// The most that is added to it at once.
     pub most_added: Value,
+    /// Where states are moved and values have a domain: what keeps them from wrapping around.
+    pub room: Option<Room>,
+}
+
+/// Which values must not leave the domain.
+#[derive(Debug)]
+pub struct Room {
+    /// The most that a counter may be in a state that was moved to where the base began.
+    pub most: Value,
+    /// By code and point: what the next step adds to which register.
+    pub sums: Vec<Vec<Vec<(RegisterId, Value)>>>,
+}
+
+impl Room {
+    /// Whether what the next step computes from a register stays in the domain.
+    pub fn has(&self, code: usize, point: usize, register: RegisterId, value: Value) -> bool {
+        let mut sums = self.sums[code][point].iter().filter(|s| s.0 == register);
+        sums.all(|(_, added)| {
+            let sum = value.checked_add(*added);
+            sum.is_some_and(|sum| (0..=self.most).contains(&sum))
+        })
+    }
 }
 
 impl Differences {
@@ -69,6 +97,7 @@ impl Differences {
             may_be_far: Vec::new(),
             base,
             most_added,
+            room: None,
         };
         let moving = lagging.moving().map(Differences::with_far_registers);
         let lagging = Some(lagging.with_far_registers());
@@ -78,17 +107,19 @@ impl Differences {
 
     /// The same with states that are moved; none where a counter is used in another way.
     fn moving(&self) -> Option<Self> {
-        if self.program.domain.size().is_some() {
-            return None;
-        }
         let mut program = self.program.clone();
         for (code, thread) in program.threads.iter_mut().enumerate() {
             for transition in &mut thread.transitions {
                 transition.op = self.judged(&self.program, code, &transition.op)?;
             }
         }
+        let room = match self.program.domain.size() {
+            Some(size) => Some(self.room(&program, size)?),
+            None => None,
+        };
         Some(Differences {
             program,
+            room,
             moves: true,
             locations: self.locations.clone(),
             registers: self.registers.clone(),
@@ -96,6 +127,98 @@ impl Differences {
             base: self.base,
             most_added: self.most_added,
         })
+    }
+
+    /// What keeps values in their domain; none where that is not known of one of them.
+    fn room(&self, program: &Program, size: Value) -> Option<Room> {
+        let began = program.domain.reduce(program.locations[self.base].initial);
+        // The conditions that were left out say how high counters get.
+        let highest = heights(&self.program, &self.locations)?[self.base]?;
+        let mut sums = Vec::new();
+        for (code, thread) in program.threads.iter().enumerate() {
+            let mut of_code = vec![Vec::new(); thread.points.len()];
+            for transition in &thread.transitions {
+                let sums = &mut of_code[transition.from.index()];
+                self.sums(code, &transition.op, sums)?;
+            }
+            sums.push(of_code);
+        }
+        let most = size
+            .checked_sub(1)?
+            .checked_sub(highest.checked_sub(began)?)?;
+        Some(Room { most, sums })
+    }
+
+    /// Collects what an instruction adds to which counters; none where it computes something else from one.
+    fn sums(&self, code: usize, op: &Op, sums: &mut Vec<(RegisterId, Value)>) -> Option<()> {
+        let kept = match op {
+            Op::Assign(_, value) | Op::Store { value, .. } => Some(value),
+            Op::Rmw { action, .. } => match action {
+                RmwAction::CompareAndSwap {
+                    expected, desired, ..
+                }
+                | RmwAction::BlockingCompareAndSwap { expected, desired } => {
+                    self.sums_in(code, expected, sums)?;
+                    Some(desired)
+                }
+                RmwAction::Exchange(value) | RmwAction::Fetch(_, value) => Some(value),
+            },
+            Op::Assume(value) | Op::Assert(value) | Op::Wait { value, .. } => {
+                self.sums_in(code, value, sums)?;
+                None
+            }
+            _ => None,
+        };
+        if let Some(value) = kept {
+            self.sums_in(code, value, sums)?;
+            // What is kept is taken into the domain, also where nothing is added.
+            if let Expr::Atom(register) = value
+                && self.registers[code][register.index()]
+            {
+                sums.push((*register, 0));
+            }
+        }
+        match op.address() {
+            Some(Address::Element { index: expr, .. } | Address::Pointer(expr)) => {
+                (!self.has_counters(code, expr)).then_some(())
+            }
+            _ => Some(()),
+        }
+    }
+
+    fn sums_in(
+        &self,
+        code: usize,
+        expr: &RegisterExpr,
+        sums: &mut Vec<(RegisterId, Value)>,
+    ) -> Option<()> {
+        if !self.has_counters(code, expr) {
+            return Some(());
+        }
+        match expr {
+            Expr::Atom(_) => return Some(()),
+            Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) => {
+                let (register, added) = sum(expr, self.program.domain)?;
+                sums.push((register?, added));
+            }
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, ..) | Expr::Unary(UnaryOp::Not, _) => {}
+            Expr::Binary(op, ..) if is_comparison(*op) => {}
+            _ => return None,
+        }
+        match expr {
+            Expr::Binary(_, left, right) => {
+                self.sums_in(code, left, sums)?;
+                self.sums_in(code, right, sums)
+            }
+            Expr::Unary(_, operand) => self.sums_in(code, operand, sums),
+            _ => None,
+        }
+    }
+
+    fn has_counters(&self, code: usize, expr: &RegisterExpr) -> bool {
+        let mut has = false;
+        expr.for_each_atom(&mut |r| has |= self.registers[code][r.index()]);
+        has
     }
 
     fn with_far_registers(mut self) -> Self {

@@ -14,6 +14,7 @@ pub(crate) mod critical;
 mod differences;
 pub(crate) mod facts;
 mod forget;
+mod heights;
 mod observe;
 mod observed;
 pub(crate) mod runs;
@@ -66,13 +67,8 @@ pub(crate) fn robust(
     let whole = Prepared::new(program, options);
     let used = whole.without_unused_values(&|_, _| false);
     let plain = used.as_ref().map_or(&whole.plain, |used| &used.plain);
-    let counting = |moves: bool| -> Box<Proof<'_>> {
-        Box::new(move |options| {
-            check_meaning(program, options)?;
-            Ok(by_differences(plain, moves, options, control))
-        })
-    };
-    let mut proofs: Vec<Box<Proof<'_>>> = vec![counting(true)];
+    let counting = |moves| counting(program, plain, moves, control);
+    let mut proofs = vec![counting(true)];
     for most_values in VALUES_KEPT {
         proofs.push(Box::new(move |options| {
             let Some((forgetful, names)) = without_large_values(program, most_values) else {
@@ -99,6 +95,19 @@ pub(crate) fn robust(
     }));
     let exactly = |options: &Options| stale_or_racing(program, &whole, options, control, wanted);
     small_first(options, FEW_STATES, &exactly, &proofs)
+}
+
+/// The proof that a program is robust by what its counters differ in; `plain` is the program as the search sees it.
+fn counting<'a>(
+    program: &'a Program,
+    plain: &'a Program,
+    moves: bool,
+    control: &'a Control<'_>,
+) -> Box<Proof<'a>> {
+    Box::new(move |options| {
+        check_meaning(program, options)?;
+        Ok(by_differences(plain, moves, options, control))
+    })
 }
 
 /// A question about a program that may do more than the given one: only that it holds counts. None where there is no such program.
@@ -333,10 +342,13 @@ fn apart(
         Model::C20 | Model::Rc11 => Fences::Fences,
         _ => Fences::Updates,
     };
-    let frame = Frame::new(program, &options.reductions);
+    let mut reductions = options.reductions;
+    // What is computed on the way to a state would not be looked at.
+    reductions.local_steps &= differences.room.is_none();
+    let frame = Frame::new(program, &reductions);
     let facts = Facts::new(program, fences);
     let critical = Critical::new(program, &facts);
-    let (reductions, wanted) = (options.reductions, Wanted::StaleOrRacing);
+    let wanted = Wanted::StaleOrRacing;
     let mut space = Suspects::new(&frame, &facts, &critical, reductions, wanted, None);
     space.counters = Some(differences);
     let moved = Moved::new(&space, differences, margin)?;
@@ -348,7 +360,7 @@ fn apart(
     if !outcome.findings.is_empty() || lost {
         answer.verdict = Verdict::Unknown(NOT_BY_DIFFERENCES.to_owned());
     }
-    if differences.moves {
+    if differences.moves && differences.room.is_none() {
         answer.notes = vec![Note::RobustHoweverFar(differences.names())];
     }
     Some((answer, lost && outcome.findings.is_empty()))
@@ -375,16 +387,21 @@ pub(crate) fn observational(
     let asked = |woven: &Prepared, options: &Options| {
         used_stale_values(program, woven, &roles, options, control)
     };
-    let proof: Box<Proof<'_>> = Box::new(|options| {
+    let unused: Box<Proof<'_>> = Box::new(|options| {
         let is_blind = |code, transition| roles.of(code, transition as u32).blind;
         let used = woven.without_unused_values(&is_blind);
         used.map(|used| asked(&used, options)).transpose()
     });
+    // Where nothing is read stale, nothing stale is used.
+    let robust = Prepared::new(program, options);
+    let used = robust.without_unused_values(&|_, _| false);
+    let plain = used.as_ref().map_or(&robust.plain, |used| &used.plain);
+    let counting = |moves| counting(program, plain, moves, control);
     small_first(
         options,
         SOME_STATES,
         &|options| asked(&woven, options),
-        &[proof],
+        &[counting(true), counting(false), unused],
     )
 }
 
@@ -754,22 +771,28 @@ mod tests {
 
     /// A program with counters: one that only grows, two others, and registers that are compared with each other.
     fn counting_program(random: &mut fastrand::Rng, bounded: bool) -> String {
-        let mut text = String::from(if bounded { "domain 255;\n" } else { "" });
-        text += "shared c = 9, d = 9, e = 9, flag;\n";
+        // Near the size of the domain, counters may wrap around; where writes are guarded, the first counter does not.
+        let (size, begin) = [(255, 9), (26, 21), (30, 24)][random.usize(..3)];
+        let guarded = bounded && random.bool();
+        let mut text = match bounded {
+            true => format!("domain {size};\n"),
+            false => String::new(),
+        };
+        text += &format!("shared c = {begin}, d = {begin}, e = {begin}, flag, seen;\n");
         // Where nothing is computed from `t`, it may lag behind.
         let lags = random.bool();
         for thread in 0..random.usize(2..4) {
             text +=
                 &format!("thread t{thread} {{ let t = c.load(relaxed); let b = d.load(relaxed);\n");
             for _ in 0..random.usize(1..5) {
-                text += &statement(random, lags);
+                text += &statement(random, lags, guarded.then_some(begin));
             }
             text += "}\n";
         }
         text
     }
 
-    fn statement(random: &mut fastrand::Rng, lags: bool) -> String {
+    fn statement(random: &mut fastrand::Rng, lags: bool, guarded: Option<usize>) -> String {
         let read = ["relaxed", "acquire", "seqcst"][random.usize(..3)];
         let write = ["relaxed", "release", "seqcst"][random.usize(..3)];
         let update = ["relaxed", "acquire", "release", "acqrel", "seqcst"][random.usize(..5)];
@@ -779,25 +802,32 @@ mod tests {
         let stored = ["d", "e"][random.usize(..2)];
         let added = random.usize(1..4);
         let relation = ["<", "<=", ">", "==", "!="][random.usize(..5)];
+        let guard = match guarded {
+            Some(begin) => format!("if {register} < {} ", begin + random.usize(..3)),
+            None => String::new(),
+        };
+        let guarded = guarded.is_some();
         match random.usize(..10) {
             0 => format!("{register} = {place}.load({read});\n"),
             1 => format!("{stored}.store({value} + {added}, {write});\n"),
             2 => format!("{stored}.store({value}, {write});\n"),
-            3 => format!(
+            3 if !guarded => format!(
                 "choose {{ fadd(c, {added}, {update}); }} or {{ fadd(c, 4, {update}); }} or {{ fadd(c, 6, {update}); }}\n"
             ),
-            4 => format!("cas(c, {register}, {register} + {added}, {update});\n"),
-            5 => format!("bcas(c, {register}, {register} + {added}, {update});\n"),
+            3 | 4 => {
+                format!("{guard}{{ cas(c, {register}, {register} + {added}, {update}); }}\n")
+            }
+            5 => format!("{guard}{{ bcas(c, {register}, {register} + {added}, {update}); }}\n"),
             6 => {
                 let inner = [
-                    "flag.store(1, relaxed);",
-                    "fadd(c, 2, relaxed);",
+                    "flag.store(1, relaxed); let s = seen.load(relaxed);",
                     "t = c.load(relaxed);",
+                    "fadd(c, 2, relaxed);",
                 ];
-                let inner = inner[random.usize(..3)];
+                let inner = inner[random.usize(..if guarded { 2 } else { 3 })];
                 format!("if {register} {relation} {other} {{ {inner} }}\n")
             }
-            7 => format!("let f = flag.load({read});\n"),
+            7 => format!("seen.store(1, {write}); let f = flag.load({read});\n"),
             8 => format!(
                 "fence({});\n",
                 ["acquire", "release", "seqcst"][random.usize(..3)]
@@ -819,9 +849,9 @@ mod tests {
             ..Options::new(Model::C20, crate::Criterion::Robust)
         };
         // How often something was proved, with states that are moved and without; and how often brute force agreed.
-        let (mut proved, mut smaller, mut judged, mut violated) = ([0; 2], 0, 0, 0);
+        let (mut proved, mut smaller, mut judged, mut violated) = ([0; 3], 0, 0, 0);
         let mut random = fastrand::Rng::with_seed(11);
-        for number in 0..3_000 {
+        for number in 0..4_000 {
             let text = counting_program(&mut random, number % 2 == 0);
             let program = program(&text);
             let mut exact = None;
@@ -836,7 +866,12 @@ mod tests {
                         continue;
                     };
                     assert_eq!(exact.verdict, Verdict::Holds, "{text}");
-                    proved[usize::from(differences.moves)] += 1;
+                    // The last: moved, in a domain.
+                    proved[match (differences.moves, &differences.room) {
+                        (false, _) => 0,
+                        (true, None) => 1,
+                        (true, Some(_)) => 2,
+                    }] += 1;
                     smaller += u32::from(answer.stats.states < exact.stats.states);
                     if judged < 1_000 {
                         let robust = within(20_000, || c20_robust(&program));
@@ -849,8 +884,48 @@ mod tests {
         println!(
             "{proved:?} proved, {smaller} with fewer states, {judged} judged, {violated} violated"
         );
-        assert!(proved[0] > 500 && proved[1] > 500 && smaller > 20 && judged > 300);
+        assert!(
+            proved[0] > 500 && proved[1] > 500 && proved[2] > 100 && smaller > 20 && judged > 300
+        );
         assert!(violated > 1_000);
+    }
+
+    /// Where something wraps around, differences prove nothing: here `d` begins again at 0, and only so does the first thread come to its stores.
+    #[test]
+    fn what_wraps_around_is_not_proved() {
+        let cancel = AtomicBool::new(false);
+        let control = Control {
+            cancel: &cancel,
+            progress: &|_| {},
+        };
+        let options = Options::new(Model::C20, crate::Criterion::Robust);
+        let asked = |size: u32, lower: &str| {
+            let program = program(&format!(
+                "domain {size}; shared c = 20, d = 20, x, y;
+                thread a {{
+                    let t = c.load(relaxed); if t < 22 {{ bcas(c, t, t + 1); }}
+                    t = c.load(relaxed); if t < 22 {{ bcas(c, t, t + 1); }}
+                    let b = c.load(relaxed); d.store(b + 7, relaxed);
+                    b = d.load(relaxed); t = c.load(relaxed);
+                    if {lower} {{ x.store(1, relaxed); let r = y.load(relaxed); }}
+                }}
+                thread b {{ y.store(1, relaxed); let r = x.load(relaxed); }}
+                thread more {{ let t = c.load(relaxed); let b = d.load(relaxed); if b > t {{ skip; }} }}"
+            ));
+            let exact = robust(&program, &options, &control).unwrap().verdict;
+            let whole = Prepared::new(&program, &options);
+            let all = Differences::all(&whole.plain);
+            let moving: Vec<_> = all.iter().filter(|d| d.room.is_some()).collect();
+            assert_eq!(moving.len(), 1, "{all:?}");
+            let (tried, lost) = apart(moving[0], 4, &options, &control).unwrap();
+            (exact, tried.verdict == Verdict::Holds, lost)
+        };
+        assert_eq!(asked(34, "b < t"), (Verdict::Holds, true, false));
+        // What is stored wraps around.
+        assert_eq!(asked(29, "b < t"), (Verdict::Violated, false, true));
+        // Only what is compared does.
+        assert_eq!(asked(34, "b + 3 < t"), (Verdict::Holds, true, false));
+        assert_eq!(asked(32, "b + 3 < t"), (Verdict::Violated, false, true));
     }
 
     /// A deque whose thieves sleep: with each of them at most a little behind, it is robust; and without one of its fences it is not.

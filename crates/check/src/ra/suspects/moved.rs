@@ -98,6 +98,7 @@ impl<'a, 'f, 'p> Moved<'a, 'f, 'p> {
             far: 0,
             least: Value::MAX,
         };
+        let point = spelled[0] as usize;
         for (register, value) in live.iter().zip(&mut spelled[1..]) {
             if !self.differences.registers[code][register.index()] {
                 continue;
@@ -108,6 +109,10 @@ impl<'a, 'f, 'p> Moved<'a, 'f, 'p> {
                 moved.far += 1;
             } else {
                 moved.least = moved.least.min(*value);
+                let room = self.differences.room.as_ref();
+                if room.is_some_and(|room| !room.has(code, point, *register, *value)) {
+                    self.lost.store(true, Relaxed);
+                }
             }
         }
         match threads.local_spelled(code, &spelled) {
@@ -136,9 +141,13 @@ impl<'a, 'f, 'p> Moved<'a, 'f, 'p> {
         };
         let limit = base_value.saturating_sub(by).saturating_sub(self.margin);
         let mut least = Value::MAX;
+        let room = self.differences.room.as_ref();
         let mut move_value = |number: &mut u32| {
             let value = threads.value(*number).saturating_sub(by);
             least = least.min(value);
+            if room.is_some_and(|room| !(0..=room.most).contains(&value)) {
+                self.lost.store(true, Relaxed);
+            }
             if by != 0 {
                 *number = threads.value_number(value);
             }
