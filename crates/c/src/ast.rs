@@ -167,6 +167,10 @@ pub enum ExprKind {
     SizeOfType(Type),
     /// `sizeof e`
     SizeOf(Box<Expr>),
+    /// `_Alignof(T)`
+    AlignOf(Type),
+    /// `va_arg(list, T)`, whatever it is
+    NextArgument,
     /// `(T) { … }`
     Compound(Type, Rc<Init>),
     /// `({ … })`
@@ -248,8 +252,8 @@ pub enum StmtKind {
     Break,
     Continue,
     Return(Option<Expr>),
-    /// `asm("…" : … )`: its text, and whether it says that it touches memory.
-    Asm(String, bool),
+    /// `asm("…" : … )`: its text, and its operands, those that it sets before the others: each with what is said about it.
+    Asm(String, Vec<(String, Expr)>),
 }
 
 /// A function with its body.
@@ -388,6 +392,8 @@ impl ExprKind {
             | ExprKind::String(_)
             | ExprKind::Name(_)
             | ExprKind::SizeOfType(_)
+            | ExprKind::AlignOf(_)
+            | ExprKind::NextArgument
             | ExprKind::OffsetOf(..)
             | ExprKind::SameTypes(..) => 0,
         }
@@ -432,6 +438,10 @@ impl Stmt {
                 inner.height()
             }
             StmtKind::Return(value) => of(value),
+            StmtKind::Asm(_, operands) => {
+                let heights = operands.iter().map(|(_, operand)| operand.height);
+                heights.max().unwrap_or(0)
+            }
             _ => 0,
         }
     }

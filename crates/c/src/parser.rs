@@ -27,6 +27,8 @@ pub(crate) struct Parser {
     scopes: Vec<HashMap<Rc<str>, Known>>,
     tags: Vec<HashMap<Rc<str>, RecordId>>,
     depth: usize,
+    /// The name of the function that is being read.
+    pub(crate) function: Option<Rc<str>>,
     /// What headers have defined that are read before the text: the text may define it again, as the machine's headers do, and that does not count.
     fixed: Fixed,
 }
@@ -36,6 +38,24 @@ pub(crate) struct Parser {
 struct Fixed {
     types: HashSet<Rc<str>>,
     tags: HashSet<Rc<str>>,
+}
+
+/// Whether an attribute says what a program does, and not only how it is compiled.
+fn has_meaning(attribute: &str) -> bool {
+    let plain = attribute.trim_matches('_');
+    matches!(
+        plain,
+        "cleanup" | "alias" | "ifunc" | "weakref" | "constructor" | "destructor" | "vector_size"
+    )
+}
+
+/// Arrays and functions are passed as pointers.
+fn passed(ty: Type) -> Type {
+    match &*ty.kind {
+        TypeKind::Array(element, _) => Type::pointer(element.clone()),
+        TypeKind::Function(_) => Type::pointer(ty),
+        _ => ty,
+    }
 }
 
 /// `static`, `typedef` and their like.
@@ -58,6 +78,7 @@ pub fn parse(tokens: Vec<Token>, of_headers: usize) -> Result<Ast, Diagnostic> {
         scopes: vec![HashMap::new()],
         tags: vec![HashMap::new()],
         depth: 0,
+        function: None,
         fixed: Fixed::default(),
     };
     while parser.at < of_headers {
@@ -208,12 +229,15 @@ impl Parser {
                 return Err(self.expected("a name"));
             };
             self.attributes()?;
-            if first && self.peek().is("{") {
-                let TypeKind::Function(function) = &*ty.kind else {
-                    return Err(self.expected("`;`"));
-                };
+            if first
+                && let TypeKind::Function(function) = &*ty.kind
+                && (self.peek().is("{") || self.at_declaration())
+            {
                 self.declare(name.clone(), Known::Object);
-                let function = function.clone();
+                let mut function = function.clone();
+                if !self.peek().is("{") {
+                    function = self.old_parameters(&function)?;
+                }
                 return self.definition(name, function, span);
             }
             first = false;
@@ -226,6 +250,42 @@ impl Parser {
             }
             self.expect(",")?;
         }
+    }
+
+    /// The types of parameters behind the brackets, as C had them before there were prototypes.
+    fn old_parameters(&mut self, function: &FunctionType) -> Parsing<Rc<FunctionType>> {
+        let mut function = function.clone();
+        self.open_scope();
+        while !self.peek().is("{") {
+            for declaration in self.local_declaration()? {
+                let named =
+                    |parameter: &&mut Parameter| parameter.name.as_ref() == Some(&declaration.name);
+                let Some(parameter) = function.parameters.iter_mut().find(named) else {
+                    let message = format!("`{}` is no parameter", declaration.name);
+                    return self.error(declaration.span, message);
+                };
+                parameter.ty = passed(declaration.ty);
+            }
+            if self.peek().kind == Kind::End {
+                return Err(self.expected("`{`"));
+            }
+        }
+        self.close_scope();
+        Ok(Rc::new(function))
+    }
+
+    /// Whether a function begins here whose type is not written: it is `int` then.
+    fn at_old_function(&self) -> bool {
+        if self.scopes.len() > 1 || self.peek().kind != Kind::Name || !self.peek_at(1).is("(") {
+            return false;
+        }
+        let (mut depth, mut ahead) = (1, 2);
+        while depth > 0 && self.peek_at(ahead).kind != Kind::End {
+            depth += i32::from(self.peek_at(ahead).is("("));
+            depth -= i32::from(self.peek_at(ahead).is(")"));
+            ahead += 1;
+        }
+        self.peek_at(ahead).is("{") || self.at_type(ahead)
     }
 
     fn skip_brackets_and_semicolon(&mut self) -> Parsing<()> {
@@ -251,7 +311,9 @@ impl Parser {
             }
         }
         self.expect("{")?;
+        self.function = Some(name.clone());
         let body = self.block_items()?;
+        self.function = None;
         self.close_scope();
         self.ast.definitions.push(Definition {
             name,
@@ -362,6 +424,12 @@ impl Parser {
                 self.next();
                 let semicolon = self.at;
                 self.skip_brackets_and_semicolon()?;
+                let words = self.tokens[semicolon..self.at].iter();
+                let mut words = words.filter(|word| word.kind == Kind::Name);
+                if let Some(word) = words.find(|word| has_meaning(&word.text)) {
+                    let message = format!("the attribute `{}` is not supported", word.text);
+                    return self.error(word.span, message);
+                }
                 // The semicolon belongs to the declaration.
                 if self.tokens[self.at - 1].is(";") && self.at > semicolon {
                     self.at -= 1;
@@ -501,6 +569,7 @@ impl Parser {
             (None, _) if long > 0 => Type::int(64, !unsigned),
             (None, Some(_)) => Type::int(32, !unsigned),
             (None, None) if signed || unsigned => Type::int(32, !unsigned),
+            (None, None) if self.at_old_function() => Type::int(32, true),
             (None, None) => {
                 let token = self.peek();
                 let message = match token.kind {
@@ -754,8 +823,23 @@ impl Parser {
     /// `[n]` and `(parameters)` behind a name.
     fn suffixes(&mut self, ty: Type, span: Span) -> Parsing<(Type, Span)> {
         if self.take("[") {
-            while self.take_name("static") || self.take_name("const") || self.take_name("restrict")
-            {
+            // Of a parameter: what the pointer is that it becomes.
+            const QUALIFIERS: [&str; 8] = [
+                "static",
+                "const",
+                "restrict",
+                "volatile",
+                "_Atomic",
+                "__const",
+                "__restrict",
+                "__restrict__",
+            ];
+            while QUALIFIERS.iter().any(|word| self.peek().is_name(word)) {
+                self.next();
+            }
+            let any_length = self.peek().is("*") && self.peek_at(1).is("]");
+            if any_length {
+                self.next();
             }
             let length = match self.peek().is("]") {
                 true => None,
@@ -789,6 +873,28 @@ impl Parser {
             return Ok(parameters);
         }
         self.open_scope();
+        // Names alone, whose types follow.
+        let only_names = self.peek().kind == Kind::Name && !self.at_type(0) && {
+            let next = self.peek_at(1);
+            next.is(",") || next.is(")")
+        };
+        if only_names {
+            loop {
+                let span = self.peek().span;
+                let name = self.name()?;
+                self.declare(name.clone(), Known::Object);
+                parameters.push(Parameter {
+                    name: Some(name),
+                    ty: Type::int(32, true),
+                    span,
+                });
+                if self.take(")") {
+                    self.close_scope();
+                    return Ok(parameters);
+                }
+                self.expect(",")?;
+            }
+        }
         loop {
             if self.take("...") {
                 self.expect(")")?;
@@ -798,12 +904,7 @@ impl Parser {
             let (base, _) = self.specifiers()?;
             let (ty, name, _) = self.declarator(base)?;
             self.attributes()?;
-            // Arrays and functions are passed as pointers.
-            let ty = match &*ty.kind {
-                TypeKind::Array(element, _) => Type::pointer(element.clone()),
-                TypeKind::Function(_) => Type::pointer(ty),
-                _ => ty,
-            };
+            let ty = passed(ty);
             if let Some(name) = &name {
                 self.declare(name.clone(), Known::Object);
             }

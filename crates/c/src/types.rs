@@ -95,6 +95,8 @@ pub(crate) trait Lengths {
     fn length(&mut self, expr: &Rc<crate::ast::Expr>) -> Done<u64>;
     /// The type that `typeof` gives.
     fn type_of(&mut self, expr: Option<&Rc<crate::ast::Expr>>, span: Span) -> Done<Type>;
+    /// An object may be looked at as numbers of another sign.
+    fn mixes_signs(&mut self);
     /// The program.
     fn ast(&self) -> &Ast;
 }
@@ -151,6 +153,14 @@ pub(crate) fn size(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<(u6
     })
 }
 
+/// Whether a number has a sign.
+pub(crate) fn sign(ty: &Type) -> Option<bool> {
+    match &*ty.kind {
+        TypeKind::Int { signed, .. } => Some(*signed),
+        _ => None,
+    }
+}
+
 /// How many cells an object of this type has.
 pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u64> {
     let count = match &*ty.kind {
@@ -172,6 +182,7 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
             };
             let mut total = 0u64;
             let mut widths: Option<Vec<(u64, bool)>> = None;
+            let mut signs: Option<Vec<Option<bool>>> = None;
             for field in fields {
                 if field.bits {
                     return fail(field.span, "bit-fields are not supported");
@@ -196,6 +207,11 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
                         return fail(field.span, message);
                     }
                     widths = Some(own);
+                    let own = types.iter().map(sign).collect();
+                    if signs.as_ref().is_some_and(|signs| *signs != own) {
+                        lengths.mixes_signs();
+                    }
+                    signs = Some(own);
                 }
             }
             total
