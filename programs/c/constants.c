@@ -21,7 +21,15 @@
 #define BOTH(a, b) a##b + 1
 #define AROUND(a, b, c) JOIN_(a, b)##c
 
+#define KEPT 1
+#pragma push_macro("KEPT")
+#undef KEPT
+#define KEPT 2
+#pragma pop_macro("KEPT")
+
 struct point { int x, y; };
+struct point flat[] = { 1, 2, 3, 4, { 5 } };
+int rows[][2] = { 1, 2, 3 };
 struct point *origin = &(struct point){ 3, 4 };
 struct point copy = (struct point){ .y = 7 };
 int *numbers = (int[]){ 5, 6, 7 };
@@ -68,6 +76,11 @@ int main(void) {
   assert(_Generic(text, char *: 1, const char *: 2) == 2);
   assert(_Generic(numbers, const int *: 1, int *: 2, default: 3) == 2);
   assert(_Generic("text", char *: 1, default: 2) == 1);
+
+  assert(sizeof(float) == 4 && _Generic((float)1, double: 1, float: 2) == 2);
+  assert(!__builtin_types_compatible_p(char *, const char *) && __builtin_types_compatible_p(const int, int));
+  assert(((int (__attribute__((noinline)) *)(int *))side)(&changed) == 1);
+  assert(KEPT == 1 && sizeof flat == 24 && flat[1].y == 4 && flat[2].x == 5 && sizeof rows == 16 && rows[1][0] == 3);
 
   assert(origin->x == 3 && origin->y == 4 && copy.x == 0 && copy.y == 7);
   assert(numbers[2] == 7 && *pair.first == 9 && pair.second->x == 1 && pair.second->y == 0);

@@ -53,6 +53,8 @@ int main(void) {
   assert(strcmp(joined, "abcd") == 0 && __builtin_strlen(joined) == 4);
   assert(strcmp(__func__, "main") == 0 && old(1, "ab") == 99);
 
+  assert(memcmp(joined, "abce", 4) < 0 && memcmp(joined, "abce", 3) == 0 && memcmp(text, joined, 1) > 0);
+
   int counter = 0, copy;
   asm("" : "=r"(copy) : "0"(counter + 4));
   asm("" : "+r"(copy) : "r"(next(&counter)));

@@ -30,8 +30,8 @@ pub enum TypeKind {
         /// Whether it has a sign.
         signed: bool,
     },
-    /// `float`, `double`: known, and refused where a value of it is used.
-    Float,
+    /// `float`, `double`, of so many bytes: known, and refused where a value of it is used.
+    Float(u8),
     /// A pointer.
     Pointer(Type),
     /// An array; its length where there is one.
@@ -278,6 +278,8 @@ pub struct Ast {
     pub definitions: Vec<Definition>,
     /// Structs and unions.
     pub records: Vec<Record>,
+    /// Attributes change how something is aligned.
+    pub aligns: bool,
     /// So many of them are of headers that the text does not include, and defines in another way.
     pub of_headers: u32,
 }

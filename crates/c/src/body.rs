@@ -588,7 +588,7 @@ impl<'t, 'a> Body<'t, 'a> {
             }
             return Ok(());
         }
-        let in_register = ty.is_scalar() || matches!(&*ty.kind, TypeKind::Float);
+        let in_register = ty.is_scalar() || matches!(&*ty.kind, TypeKind::Float(_));
         if in_register && !self.in_memory.contains(name) {
             let register = self.local(Some(name), Storage::Register, span);
             self.limit(register, &ty);

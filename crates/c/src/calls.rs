@@ -628,6 +628,23 @@ impl Body<'_, '_> {
             "__builtin_assume_aligned" => self.rvalue(self.argument(arguments, 0, span)?)?,
             "memset" => self.fill_memory(arguments, span)?,
             "memcpy" | "memmove" | "__builtin_memcpy" => self.copy_memory(arguments, span)?,
+            "memcmp" => {
+                for argument in arguments.iter().take(2) {
+                    let before = self.mark();
+                    let found = self.pointed_memory(argument);
+                    self.take_back(before);
+                    let mut ty = found?.1;
+                    while let TypeKind::Array(element, _) = &*ty.kind {
+                        ty = element.clone();
+                    }
+                    if !matches!(&*ty.kind, TypeKind::Int { bits: 8, .. }) {
+                        let message = "the bytes of objects other than texts are not compared";
+                        return fail(argument.span, message);
+                    }
+                }
+                let compare = ExprKind::Name("__palisade_compare_bytes".into());
+                self.call(&Expr::new(compare, span), arguments, wanted, span)?
+            }
             "syscall" => self.system_call(arguments, span)?,
             _ if name.starts_with("__VERIFIER_nondet_") || name == "nondet_int" => {
                 self.nondeterministic(name, span)
@@ -886,7 +903,7 @@ impl Body<'_, '_> {
             let mut own = Vec::new();
             for scalar in &all {
                 let packed = is_packed(scalar, span, self.translator)?;
-                let floating = matches!(&*scalar.kind, TypeKind::Float);
+                let floating = matches!(&*scalar.kind, TypeKind::Float(_));
                 own.push((size(scalar, span, self.translator)?.0, packed, floating));
             }
             sizes.push(own);

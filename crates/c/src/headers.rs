@@ -78,6 +78,7 @@ pub fn behind(tokens: &[Token]) -> Vec<&'static str> {
 /// The headers with bodies of functions that a text calls without including them: those that it has declared itself, and those that compilers know.
 pub fn behind_calls(tokens: &[Token]) -> Vec<&'static str> {
     const WITH_BODIES: &[(&str, &str)] = &[
+        ("memcmp", "string.h"),
         ("strlen", "string.h"),
         ("strcmp", "string.h"),
         ("strncmp", "string.h"),
@@ -134,7 +135,7 @@ pub fn find(name: &str) -> Option<&'static str> {
         "sys/cdefs.h" => "#define __BEGIN_DECLS\n#define __END_DECLS\n",
         "err.h" => "#include <stddef.h>\n",
         "stdarg.h" => {
-            "typedef void *va_list;\n#define va_start(list, last) ((list) = (void *)0)\n#define va_end(list) ((void)(list))\n#define va_arg(list, type) __builtin_va_arg(list, type)\n"
+            "typedef void *va_list;\n#define va_start(list, last) ((list) = (void *)0)\n#define va_end(list) ((void)(list))\n#define va_arg(list, type) __builtin_va_arg(list, type)\n#define va_copy(to, from) ((to) = (from))\n"
         }
         "signal.h" | "ctype.h" | "math.h" | "fcntl.h" | "sys/mman.h" | "sys/wait.h"
         | "sys/stat.h" | "locale.h" | "float.h" | "emmintrin.h" | "immintrin.h" | "x86intrin.h"

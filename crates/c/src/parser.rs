@@ -49,6 +49,18 @@ fn has_meaning(attribute: &str) -> bool {
     )
 }
 
+/// Whether something is set or called in the length of an array.
+fn has_effects(length: &Expr) -> bool {
+    match &length.kind {
+        ExprKind::Step { .. } | ExprKind::Assign(..) | ExprKind::Call(..) => true,
+        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => has_effects(inner),
+        ExprKind::Binary(_, left, right) | ExprKind::Comma(left, right) => {
+            has_effects(left) || has_effects(right)
+        }
+        _ => false,
+    }
+}
+
 /// Arrays and functions are passed as pointers.
 fn passed(ty: Type) -> Type {
     match &*ty.kind {
@@ -420,12 +432,17 @@ impl Parser {
             let renamed = (token.is_name("asm") || token.is_name("__asm__"))
                 && self.peek_at(1).is("(")
                 && self.peek_at(2).kind == Kind::String;
+            let aligned = matches!(&*token.text, "_Alignas" | "alignas");
             if attribute || renamed {
                 self.next();
                 let semicolon = self.at;
                 self.skip_brackets_and_semicolon()?;
                 let words = self.tokens[semicolon..self.at].iter();
                 let mut words = words.filter(|word| word.kind == Kind::Name);
+                let aligns = |word: &Token| {
+                    matches!(word.text.trim_matches('_'), "aligned" | "packed" | "mode")
+                };
+                self.ast.aligns |= words.clone().any(aligns) || aligned;
                 if let Some(word) = words.find(|word| has_meaning(&word.text)) {
                     let message = format!("the attribute `{}` is not supported", word.text);
                     return self.error(word.span, message);
@@ -560,7 +577,9 @@ impl Parser {
             (Some(base), _) => base,
             (None, Some("void")) => Type::new(TypeKind::Void),
             (None, Some("_Bool")) => Type::new(TypeKind::Bool),
-            (None, Some("float" | "double")) => Type::new(TypeKind::Float),
+            (None, Some("float")) => Type::new(TypeKind::Float(4)),
+            (None, Some("double")) if long > 0 => Type::new(TypeKind::Float(16)),
+            (None, Some("double")) => Type::new(TypeKind::Float(8)),
             (None, Some("char")) => Type::int(8, !unsigned),
             (None, Some("__int128")) => {
                 return self.error(start, "integers of 128 bits are not supported");
@@ -747,6 +766,7 @@ impl Parser {
     /// A declarator: the type that it makes of `base`, and its name.
     pub(crate) fn declarator(&mut self, base: Type) -> Parsing<(Type, Option<Rc<str>>, Span)> {
         self.deeper()?;
+        self.attributes()?;
         let mut ty = base;
         let start = self.peek().span;
         let mut stars = 0;
@@ -904,6 +924,12 @@ impl Parser {
             let (base, _) = self.specifiers()?;
             let (ty, name, _) = self.declarator(base)?;
             self.attributes()?;
+            if let TypeKind::Array(_, Some(length)) = &*ty.kind
+                && has_effects(length)
+            {
+                let message = "what the length of a parameter changes is not supported";
+                return self.error(length.span, message);
+            }
             let ty = passed(ty);
             if let Some(name) = &name {
                 self.declare(name.clone(), Known::Object);

@@ -76,6 +76,8 @@ pub struct Preprocessor<'a> {
     read: ReadFile<'a>,
     include: &'a [PathBuf],
     macros: HashMap<Rc<str>, Macro>,
+    /// Macros that `#pragma push_macro` has kept.
+    pushed: Vec<(Rc<str>, Option<Macro>)>,
     files: Vec<(String, String)>,
     /// The tokens of a file that was included before.
     lexed: HashMap<String, Rc<[Token]>>,
@@ -111,6 +113,7 @@ impl<'a> Preprocessor<'a> {
             read,
             include,
             macros: HashMap::new(),
+            pushed: Vec::new(),
             files: Vec::new(),
             lexed: HashMap::new(),
             once: Vec::new(),
@@ -623,6 +626,18 @@ impl<'a> Preprocessor<'a> {
                 {
                     self.once.push(cursor.name.clone());
                 }
+                let is_push = rest.first().is_some_and(|t| t.is_name("push_macro"));
+                let is_pop = rest.first().is_some_and(|t| t.is_name("pop_macro"));
+                if let Some(name) = rest.get(2).filter(|_| is_push || is_pop) {
+                    let name: Rc<str> = name.text.trim_matches('"').into();
+                    match is_push {
+                        true => {
+                            let now = self.macros.get(&name).cloned();
+                            self.pushed.push((name, now));
+                        }
+                        false => self.pop_macro(&name),
+                    }
+                }
             }
             "warning" | "ident" => {}
             "line" => {
@@ -636,6 +651,22 @@ impl<'a> Preprocessor<'a> {
                 self.error(span, message);
             }
         }
+    }
+
+    /// `#pragma pop_macro("name")`: it is again what it was at the last `push_macro`.
+    fn pop_macro(&mut self, name: &str) {
+        let Some(at) = self
+            .pushed
+            .iter()
+            .rposition(|(pushed, _)| &**pushed == name)
+        else {
+            return;
+        };
+        let (name, before) = self.pushed.remove(at);
+        match before {
+            Some(before) => self.macros.insert(name, before),
+            None => self.macros.remove(&name),
+        };
     }
 
     fn open(&mut self, outer: bool, holds: bool, span: Span) {

@@ -72,7 +72,7 @@ impl Type {
             TypeKind::Int { bits, signed } => {
                 format!("{}int{bits}", if *signed { "" } else { "u" })
             }
-            TypeKind::Float => "floating".into(),
+            TypeKind::Float(_) => "floating".into(),
             TypeKind::Pointer(to) => format!("{} *", to.describe(ast)),
             TypeKind::Array(element, _) => format!("{}[]", element.describe(ast)),
             TypeKind::Record(id) => record_name(&ast.records[id.0 as usize]),
@@ -119,7 +119,8 @@ pub(crate) fn size(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<(u6
     Ok(match &*ty.kind {
         TypeKind::Void | TypeKind::Function(_) | TypeKind::Bool => (1, 1),
         TypeKind::Int { bits, .. } => (u64::from(bits / 8), u64::from(bits / 8)),
-        TypeKind::Float | TypeKind::Pointer(_) => (8, 8),
+        TypeKind::Float(bytes) => (u64::from(*bytes), u64::from(*bytes)),
+        TypeKind::Pointer(_) => (8, 8),
         TypeKind::Array(element, length) => {
             let (bytes, align) = size(element, span, lengths)?;
             let length = match length {
@@ -199,7 +200,7 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
                     scalars(&field.ty, field.span, lengths, &mut types)?;
                     let mut own = Vec::new();
                     for ty in &types {
-                        let floating = matches!(&*ty.kind, TypeKind::Float);
+                        let floating = matches!(&*ty.kind, TypeKind::Float(_));
                         own.push((size(ty, field.span, lengths)?.0, floating));
                     }
                     if widths.as_ref().is_some_and(|widths| *widths != own) {

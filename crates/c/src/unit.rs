@@ -263,7 +263,15 @@ impl<'a> Translator<'a> {
                     next += 1;
                     most = most.max(next);
                 }
-                most
+                let is_scalar = resolved(element, span, self)?.is_scalar();
+                let flat = |(at, init): &(Vec<Designator>, Init)| {
+                    at.is_empty() && matches!(init, Init::Expr(_))
+                };
+                match !is_scalar && entries.iter().any(flat) {
+                    // Without the inner brackets, several values are for one element.
+                    true => self.elements_of(element, most, init, span)?,
+                    false => most,
+                }
             }
             Some(Init::Expr(Expr {
                 kind: ExprKind::String(text),
@@ -277,6 +285,26 @@ impl<'a> Translator<'a> {
             kind: Rc::new(kind),
             ..ty
         })
+    }
+
+    /// How many elements an initial value is for, at most so many.
+    fn elements_of(
+        &mut self,
+        element: &Type,
+        most: u64,
+        init: Option<&Init>,
+        span: Span,
+    ) -> Done<u64> {
+        let each = cells(element, span, self)?;
+        let (Some(init), false) = (init, each == 0) else {
+            return Ok(most);
+        };
+        let length = Expr::new(ExprKind::Int(most as i64, Type::int(64, false)), span);
+        let array = Type::new(TypeKind::Array(element.clone(), Some(Rc::new(length))));
+        let mut values = Vec::new();
+        crate::init::values(self, &array, init, 0, &mut values)?;
+        let last = values.iter().map(|(cell, ..)| cell / each + 1).max();
+        Ok(last.unwrap_or(most))
     }
 
     /// Sets the initial values of an object: constants and addresses.

@@ -158,7 +158,7 @@ impl Body<'_, '_> {
         if is_floating(to)
             && (is_floating(&value.ty) || value.ty.is_scalar() && !value.ty.is_pointer())
         {
-            return Ok(floating());
+            return Ok(Value { ty, ..floating() });
         }
         let (Some(width), Some(_)) = (to.width(), value.ty.width()) else {
             let (from, to) = (value.ty.clone(), to.clone());
@@ -839,6 +839,11 @@ impl Body<'_, '_> {
                 let (bytes, _) = size(ty, span, self.translator)?;
                 Ok(unsigned_long(bytes as i64))
             }
+            ExprKind::AlignOf(_) if self.translator.ast.aligns => {
+                let message =
+                    "an alignment is asked for where attributes change it, which is not supported";
+                fail(span, message)
+            }
             ExprKind::AlignOf(ty) => {
                 let (_, align) = size(ty, span, self.translator)?;
                 Ok(unsigned_long(align as i64))
@@ -867,7 +872,9 @@ impl Body<'_, '_> {
             ExprKind::SameTypes(left, right) => {
                 let left = resolved(left, span, self.translator)?;
                 let right = resolved(right, span, self.translator)?;
-                Ok(Value::int(i64::from(same(&left, &right))))
+                // But for their own qualifiers.
+                let same = same_qualified(&left.plain(), &right.plain());
+                Ok(Value::int(i64::from(same)))
             }
         }
     }
@@ -1447,14 +1454,14 @@ fn is_byte(ty: &Type) -> bool {
 }
 
 fn is_floating(ty: &Type) -> bool {
-    matches!(&*ty.kind, TypeKind::Float)
+    matches!(&*ty.kind, TypeKind::Float(_))
 }
 
 /// A floating-point number, whichever.
 pub(crate) fn floating() -> Value {
     Value {
         expr: LangExpr::Const(0),
-        ty: Type::new(TypeKind::Float),
+        ty: Type::new(TypeKind::Float(8)),
     }
 }
 
@@ -1555,8 +1562,8 @@ fn same(left: &Type, right: &Type) -> bool {
     match (&*left.kind, &*right.kind) {
         (TypeKind::Void, TypeKind::Void)
         | (TypeKind::Bool, TypeKind::Bool)
-        | (TypeKind::Float, TypeKind::Float)
         | (TypeKind::Function(_), TypeKind::Function(_)) => true,
+        (TypeKind::Float(bytes), TypeKind::Float(others)) => bytes == others,
         (TypeKind::Int { bits, signed }, TypeKind::Int { bits: b, signed: s }) => {
             bits == b && signed == s
         }

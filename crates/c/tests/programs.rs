@@ -112,6 +112,12 @@ fn objects_that_are_looked_at_as_others_are_refused() {
             "__attribute__((cleanup(free))) int *q = &x;",
             "the attribute `cleanup`",
         ),
+        ("x = memcmp(&p, &p, sizeof p);", "bytes of objects"),
+        (
+            "struct wide { int n; } __attribute__((aligned(64))); x = _Alignof(struct wide);",
+            "an alignment",
+        ),
+        ("int f(int n, int a[n++]);", "the length of a parameter"),
         ("x = 'ab';", "more than one character"),
         ("x = L\"a\"[0];", "wide strings"),
     ] {
