@@ -37,6 +37,8 @@ struct { int *first; struct point *second; } pair = { &(int){ 9 }, &(struct poin
 
 struct outer { int before; struct { int first, second; } inner; } outer = { .inner = 6, 7 };
 
+enum { NARROW = (unsigned char)300, TOP = ~0u >> 31, SIZE = sizeof(int), HIGH = 1 ? 0xffffffffu : 1, SHORT = 0 && 1 / 0 };
+
 int known[];
 int other = 11;
 int known[3];
@@ -77,6 +79,7 @@ int main(void) {
   assert(_Generic(numbers, const int *: 1, int *: 2, default: 3) == 2);
   assert(_Generic("text", char *: 1, default: 2) == 1);
 
+  assert(NARROW == 44 && TOP == 1 && SIZE == 4 && HIGH > 0 && SHORT == 0);
   assert(sizeof(float) == 4 && _Generic((float)1, double: 1, float: 2) == 2);
   assert(!__builtin_types_compatible_p(char *, const char *) && __builtin_types_compatible_p(const int, int));
   assert(((int (__attribute__((noinline)) *)(int *))side)(&changed) == 1);

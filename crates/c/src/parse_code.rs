@@ -581,7 +581,13 @@ impl Parser {
                     Some(Known::Constant(value)) => {
                         let value = *value;
                         self.next();
-                        ExprKind::Int(value, Type::int(32, true))
+                        // As GNU C has it, for those that are no `int`.
+                        let ty = match value {
+                            -0x8000_0000..=0x7fff_ffff => Type::int(32, true),
+                            0x8000_0000..=0xffff_ffff => Type::int(32, false),
+                            _ => Type::int(64, true),
+                        };
+                        ExprKind::Int(value, ty)
                     }
                     Some(Known::Type(_)) => return Err(self.expected("an expression")),
                     _ => {

@@ -2,7 +2,9 @@
 
 use crate::ast::*;
 use crate::lex::{Kind, Token};
+use crate::value::{promoted, usual};
 use palisade_lang::{Diagnostic, Span};
+use palisade_lower::Width;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -737,30 +739,100 @@ impl Parser {
 
     /// The value of an expression of constants alone.
     pub(crate) fn constant(&self, expr: &Expr) -> Option<i64> {
-        use palisade_lang::{Domain, UnaryOp};
-        match &expr.kind {
-            ExprKind::Int(value, _) => Some(*value),
-            ExprKind::Unary(op, operand) => {
-                let value = self.constant(operand)?;
-                Some(match op {
-                    Unary::Plus => value,
-                    Unary::Minus => Domain::FULL.unary(UnaryOp::Negate, value),
-                    Unary::Not => Domain::FULL.unary(UnaryOp::Not, value),
-                    Unary::Complement => Domain::FULL.unary(UnaryOp::Complement, value),
+        self.typed_constant(expr).map(|(value, _)| value)
+    }
+
+    /// Its value, and the width that this has.
+    fn typed_constant(&self, expr: &Expr) -> Option<(i64, Width)> {
+        use palisade_lang::{BinaryOp, Domain, UnaryOp};
+        const INT: Width = Width {
+            bits: 32,
+            signed: true,
+        };
+        Some(match &expr.kind {
+            ExprKind::Int(value, ty) => (*value, ty.width()?),
+            ExprKind::SizeOfType(ty) => {
+                let bytes = match &*ty.kind {
+                    TypeKind::Bool => 1,
+                    TypeKind::Int { bits, .. } => i64::from(bits / 8),
+                    TypeKind::Float(bytes) => i64::from(*bytes),
+                    TypeKind::Pointer(_) => 8,
                     _ => return None,
-                })
+                };
+                (bytes, Type::int(64, false).width()?)
+            }
+            ExprKind::Unary(op, operand) => {
+                let (value, width) = self.typed_constant(operand)?;
+                let width = promoted(width).width()?;
+                let op = match op {
+                    Unary::Plus => return Some((value, width)),
+                    Unary::Minus => UnaryOp::Negate,
+                    Unary::Complement => UnaryOp::Complement,
+                    Unary::Not => return Some((i64::from(value == 0), INT)),
+                    _ => return None,
+                };
+                (width.wrap(Domain::FULL.unary(op, value)), width)
+            }
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+                let (left, _) = self.typed_constant(left)?;
+                let is_known = (left != 0) == (*op == BinaryOp::Or);
+                let value = match is_known {
+                    true => left,
+                    false => self.constant(right)?,
+                };
+                (i64::from(value != 0), INT)
             }
             ExprKind::Binary(op, left, right) => {
-                let (left, right) = (self.constant(left)?, self.constant(right)?);
-                Domain::FULL.binary(*op, left, right).ok()
+                use BinaryOp::*;
+                let (left, lw) = self.typed_constant(left)?;
+                let (right, rw) = self.typed_constant(right)?;
+                let shift = matches!(op, ShiftLeft | ShiftRight);
+                let width = match shift {
+                    true => promoted(lw).width()?,
+                    false => usual(lw, rw).width()?,
+                };
+                let left = width.wrap(left);
+                let right = if shift { right } else { width.wrap(right) };
+                let (l, r) = (left as u64, right as u64);
+                let wide = width.bits == 64 && !width.signed;
+                let value = match op {
+                    Less if wide => i64::from(l < r),
+                    LessEqual if wide => i64::from(l <= r),
+                    Greater if wide => i64::from(l > r),
+                    GreaterEqual if wide => i64::from(l >= r),
+                    Divide if wide => l.checked_div(r)? as i64,
+                    Remainder if wide => l.checked_rem(r)? as i64,
+                    ShiftRight if wide => l.checked_shr(u32::try_from(right).ok()?)? as i64,
+                    _ => Domain::FULL.binary(*op, left, right).ok()?,
+                };
+                match op {
+                    Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual => (value, INT),
+                    _ => (width.wrap(value), width),
+                }
             }
-            ExprKind::Conditional(condition, Some(yes), no) => match self.constant(condition)? {
-                0 => self.constant(no),
-                _ => self.constant(yes),
-            },
-            ExprKind::Cast(_, inner) => self.constant(inner),
-            _ => None,
-        }
+            ExprKind::Conditional(condition, Some(yes), no) => {
+                let (used, unused) = match self.constant(condition)? {
+                    0 => (no, yes),
+                    _ => (yes, no),
+                };
+                let (value, width) = self.typed_constant(used)?;
+                let width = match self.typed_constant(unused) {
+                    Some((_, other)) => usual(width, other).width()?,
+                    None => width,
+                };
+                (width.wrap(value), width)
+            }
+            ExprKind::Cast(ty, inner) => {
+                let (value, _) = self.typed_constant(inner)?;
+                let width = ty.width()?;
+                match &*ty.kind {
+                    TypeKind::Bool => (i64::from(value != 0), width),
+                    TypeKind::Int { .. } => (width.wrap(value), width),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        })
     }
 
     /// A declarator: the type that it makes of `base`, and its name.

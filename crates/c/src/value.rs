@@ -1515,7 +1515,7 @@ pub(crate) fn promoted(width: Width) -> Type {
 }
 
 /// The usual arithmetic conversions.
-fn usual(left: Width, right: Width) -> Type {
+pub(crate) fn usual(left: Width, right: Width) -> Type {
     let (Some(left), Some(right)) = (promoted(left).width(), promoted(right).width()) else {
         return Type::int(32, true);
     };
