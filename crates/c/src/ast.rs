@@ -30,8 +30,8 @@ pub enum TypeKind {
         /// Whether it has a sign.
         signed: bool,
     },
-    /// `float`, `double`: known, and refused where a value of it is used.
-    Float,
+    /// `float`, `double`, of so many bytes: known, and refused where a value of it is used.
+    Float(u8),
     /// A pointer.
     Pointer(Type),
     /// An array; its length where there is one.
@@ -167,6 +167,10 @@ pub enum ExprKind {
     SizeOfType(Type),
     /// `sizeof e`
     SizeOf(Box<Expr>),
+    /// `_Alignof(T)`
+    AlignOf(Type),
+    /// `va_arg(list, T)`, whatever it is
+    NextArgument,
     /// `(T) { … }`
     Compound(Type, Rc<Init>),
     /// `({ … })`
@@ -248,8 +252,8 @@ pub enum StmtKind {
     Break,
     Continue,
     Return(Option<Expr>),
-    /// `asm("…" : … )`: its text, and whether it says that it touches memory.
-    Asm(String, bool),
+    /// `asm("…" : … )`: its text, and its operands, those that it sets before the others: each with what is said about it.
+    Asm(String, Vec<(String, Expr)>),
 }
 
 /// A function with its body.
@@ -274,6 +278,8 @@ pub struct Ast {
     pub definitions: Vec<Definition>,
     /// Structs and unions.
     pub records: Vec<Record>,
+    /// Attributes change how something is aligned.
+    pub aligns: bool,
     /// So many of them are of headers that the text does not include, and defines in another way.
     pub of_headers: u32,
 }
@@ -388,6 +394,8 @@ impl ExprKind {
             | ExprKind::String(_)
             | ExprKind::Name(_)
             | ExprKind::SizeOfType(_)
+            | ExprKind::AlignOf(_)
+            | ExprKind::NextArgument
             | ExprKind::OffsetOf(..)
             | ExprKind::SameTypes(..) => 0,
         }
@@ -432,6 +440,10 @@ impl Stmt {
                 inner.height()
             }
             StmtKind::Return(value) => of(value),
+            StmtKind::Asm(_, operands) => {
+                let heights = operands.iter().map(|(_, operand)| operand.height);
+                heights.max().unwrap_or(0)
+            }
             _ => 0,
         }
     }

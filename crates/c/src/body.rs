@@ -40,6 +40,18 @@ pub(crate) struct Body<'t, 'a> {
     /// Names of variables whose address is taken.
     in_memory: HashSet<Rc<str>>,
     result: Type,
+    /// Where a struct that is returned goes: the caller says it.
+    result_place: Option<LocalId>,
+    /// For an expression outside functions.
+    pub is_outside: bool,
+}
+
+/// Where the translation of a function is, to go back there.
+pub(crate) struct Mark {
+    current: BlockId,
+    blocks: usize,
+    steps: usize,
+    labels: HashMap<Rc<str>, BlockId>,
 }
 
 #[derive(Default)]
@@ -70,6 +82,8 @@ impl<'t, 'a> Body<'t, 'a> {
             switches: Vec::new(),
             in_memory: HashSet::new(),
             result,
+            result_place: None,
+            is_outside: false,
         };
         body.current = body.block(span);
         body
@@ -78,7 +92,9 @@ impl<'t, 'a> Body<'t, 'a> {
     /// For an expression outside functions.
     pub fn scratch(translator: &'t mut Translator<'a>) -> Self {
         let nothing = Type::new(TypeKind::Void);
-        Body::new(translator, "", nothing, Span::default())
+        let mut body = Body::new(translator, "", nothing, Span::default());
+        body.is_outside = true;
+        body
     }
 
     pub fn has_steps(&self) -> bool {
@@ -93,6 +109,13 @@ impl<'t, 'a> Body<'t, 'a> {
         let result = definition.ty.result.clone();
         let mut body = Body::new(translator, &definition.name, result, definition.span);
         escape::find(&definition.body, &mut body.in_memory);
+        let returned = crate::types::resolved(&body.result, definition.span, body.translator)?;
+        if returned.record().is_some() {
+            let place = body.local(None, Storage::Register, definition.span);
+            body.function.parameters.push(place);
+            body.result_place = Some(place);
+            body.result = returned;
+        }
         for parameter in &definition.ty.parameters {
             body.parameter(parameter)?;
         }
@@ -220,6 +243,33 @@ impl<'t, 'a> Body<'t, 'a> {
     pub fn goto_and_begin(&mut self, block: BlockId, span: Span) {
         self.finish(End::Goto(block), span);
         self.begin(block);
+    }
+
+    /// Remembers this place in the translation.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            current: self.current,
+            blocks: self.function.blocks.len(),
+            steps: self.function.blocks[self.current.index()].steps.len(),
+            labels: self.labels.clone(),
+        }
+    }
+
+    /// Whether nothing has been added since.
+    pub fn is_at(&self, mark: &Mark) -> bool {
+        self.current == mark.current
+            && self.function.blocks.len() == mark.blocks
+            && self.function.blocks[self.current.index()].steps.len() == mark.steps
+    }
+
+    /// Takes back what was added since: the block that was being filled has no end yet.
+    pub fn take_back(&mut self, mark: Mark) {
+        self.function.blocks.truncate(mark.blocks);
+        let block = &mut self.function.blocks[mark.current.index()];
+        block.steps.truncate(mark.steps);
+        block.end = End::Stop;
+        self.current = mark.current;
+        self.labels = mark.labels;
     }
 
     /// Where the condition is 0, the run goes beyond what is followed.
@@ -405,13 +455,22 @@ impl<'t, 'a> Body<'t, 'a> {
                     }
                     Some(value) => {
                         let target = self.result.clone();
-                        Some(self.rvalue_for(value, &target)?.expr)
+                        let value = self.rvalue_for(value, &target)?;
+                        match self.result_place {
+                            Some(place) => {
+                                // Before the variables of this function are gone.
+                                let place = Place::Memory(LangExpr::Atom(Atom::Local(place)));
+                                self.store(&place, &target, value, Order::NonAtomic, span)?;
+                                None
+                            }
+                            None => Some(value.expr),
+                        }
                     }
                     None => None,
                 };
                 self.finish(End::Return(value), span);
             }
-            StmtKind::Asm(text, memory) => self.assembly(text, *memory, span)?,
+            StmtKind::Asm(text, operands) => self.assembly(text, operands, span)?,
         }
         Ok(())
     }
@@ -463,8 +522,16 @@ impl<'t, 'a> Body<'t, 'a> {
                 Some(width) => (width.wrap(low), width.wrap(high)),
                 None => (low, high),
             };
-            let test =
-                |op, bound: i64| lower::binary(op, value.expr.clone(), LangExpr::Const(bound));
+            let unsigned = ty
+                .width()
+                .is_some_and(|width| width.bits == 64 && !width.signed);
+            let test = |op, bound: i64| {
+                let bound = LangExpr::Const(bound);
+                match unsigned && op != BinaryOp::Equal {
+                    true => self.compare_unsigned(op, value.expr.clone(), bound),
+                    false => lower::binary(op, value.expr.clone(), bound),
+                }
+            };
             let condition = match low == high {
                 true => test(BinaryOp::Equal, low),
                 false => lower::binary(
@@ -500,6 +567,10 @@ impl<'t, 'a> Body<'t, 'a> {
             return Ok(());
         }
         if declaration.is_extern {
+            // It is the one outside, also where a variable of the function has its name.
+            if let Some((object, ty)) = self.translator.global(name)? {
+                self.declare(name.clone(), Variable::Static(object, ty));
+            }
             return Ok(());
         }
         if !declaration.is_static && self.array_of_any_length(declaration, &ty)? {
@@ -517,7 +588,7 @@ impl<'t, 'a> Body<'t, 'a> {
             }
             return Ok(());
         }
-        let in_register = ty.is_scalar() || matches!(&*ty.kind, TypeKind::Float);
+        let in_register = ty.is_scalar() || matches!(&*ty.kind, TypeKind::Float(_));
         if in_register && !self.in_memory.contains(name) {
             let register = self.local(Some(name), Storage::Register, span);
             self.limit(register, &ty);
@@ -577,7 +648,9 @@ impl<'t, 'a> Body<'t, 'a> {
     pub fn fill(&mut self, address: ValueExpr, ty: &Type, init: &Init, span: Span) -> Done<()> {
         let mut values = Vec::new();
         crate::init::values(self.translator, ty, init, 0, &mut values)?;
-        if let Init::List(..) = init {
+        let is_whole = matches!(init, Init::Expr(Expr { kind, .. })
+            if !matches!(kind, ExprKind::String(_) | ExprKind::Compound(..)));
+        if !is_whole {
             let count = self.translator.cell_count(ty, span)?;
             for cell in 0..count {
                 if values
@@ -607,13 +680,54 @@ impl<'t, 'a> Body<'t, 'a> {
         Ok(())
     }
 
+    /// Operands of an `asm` without instructions: what it sets has the value of the operand that is in the same place.
+    fn operands(&mut self, operands: &[(String, Expr)], span: Span) -> Done<()> {
+        let mut set = Vec::new();
+        for (index, (constraint, place)) in operands.iter().enumerate() {
+            if !constraint.starts_with('=') {
+                if constraint.contains(['+', 'm']) {
+                    self.place(place)?;
+                } else if !constraint.starts_with(|c: char| c.is_ascii_digit()) {
+                    self.effect(place)?;
+                }
+                continue;
+            }
+            let number = index.to_string();
+            let source = operands.iter().find(|(other, _)| *other == number);
+            let Some((_, source)) = source else {
+                let message =
+                    "what this assembly leaves here is not known: only barriers are supported";
+                return fail(span, message);
+            };
+            let (place, ty) = self.place(place)?;
+            let value = self.rvalue_for(source, &ty)?;
+            let value = self.kept(value, span);
+            set.push((place, ty, value));
+        }
+        for (place, ty, value) in set {
+            let order = match ty.atomic {
+                true => Order::SeqCst,
+                false => Order::NonAtomic,
+            };
+            self.store(&place, &ty, value, order, span)?;
+        }
+        Ok(())
+    }
+
     /// `asm`: the barriers of x86 and Arm.
-    fn assembly(&mut self, text: &str, memory: bool, span: Span) -> Done<()> {
+    fn assembly(&mut self, text: &str, operands: &[(String, Expr)], span: Span) -> Done<()> {
         let text = text.trim().trim_end_matches(';').trim();
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let order = match words.as_str() {
             // Nothing but a word to the compiler.
-            "" | "nop" | "pause" | "rep; nop" | "rep nop" | "yield" | "isb" => None,
+            "" => {
+                self.operands(operands, span)?;
+                None
+            }
+            _ if operands.iter().any(|(what, _)| what.starts_with('=')) => {
+                return fail(span, "this assembly is not supported: only barriers are");
+            }
+            "nop" | "pause" | "rep; nop" | "rep nop" | "yield" | "isb" => None,
             "mfence" | "dmb ish" | "dmb sy" | "dsb sy" | "sync" | "fence rw,rw" => {
                 Some(Order::SeqCst)
             }
@@ -626,7 +740,6 @@ impl<'t, 'a> Body<'t, 'a> {
                 return fail(span, "this assembly is not supported: only barriers are");
             }
         };
-        let _ = memory;
         if let Some(order) = order {
             self.emit(Action::Fence(order), span);
         }

@@ -3,7 +3,7 @@
 use crate::ast::*;
 use crate::body::Body;
 use crate::packed::is_packed;
-use crate::types::{Done, fail, layout, resolved, scalars, size};
+use crate::types::{Done, fail, layout, resolved, scalars, sign, size};
 use crate::value::{Place, Value, floating, without_casts};
 use palisade_lang::{BinaryOp, Diagnostic, Expr as LangExpr, Order, Span};
 use palisade_lower::{self as lower, Action, ArrayBlock, Atom, Cell, End, LocalId, ValueExpr};
@@ -89,6 +89,10 @@ const WITHOUT_EFFECT: &[&str] = &[
     "model_print",
 ];
 
+/// Where an atomic operation would not see what was stored as it was.
+pub(crate) const OTHER_SIGN: &str =
+    "an atomic number is used as one with another sign here, which is not supported";
+
 impl Body<'_, '_> {
     /// A call; its value is nothing where it is not wanted.
     pub fn call(
@@ -105,6 +109,13 @@ impl Body<'_, '_> {
                 // A body that the program has counts, whatever its name.
             } else if let Some(value) = self.builtin(name, arguments, wanted, span)? {
                 return Ok(value);
+            } else if let Some(plain) = name.strip_prefix("__builtin_")
+                && !plain.starts_with("__builtin_")
+            {
+                // The compiler's own name for a function of the library.
+                let plain = ExprKind::Name(plain.into());
+                let callee = Expr::new(plain, callee.span);
+                return self.call(&callee, arguments, wanted, span);
             } else if self.translator.global(name)?.is_none() {
                 let mut error = Diagnostic::error(span, format!("`{name}` has no body here"));
                 error = error.label("this call is not known");
@@ -128,7 +139,15 @@ impl Body<'_, '_> {
             values.push(value.expr);
         }
         let result = resolved(&ty.result, span, self.translator)?;
-        let to = match result.is_void() || (!wanted && result.record().is_none()) {
+        // A struct comes back in memory of the caller.
+        let mut returned = None;
+        if result.record().is_some() {
+            let memory = self.memory("result", &result.plain(), span)?;
+            let address = LangExpr::Atom(Atom::AddressOf(memory));
+            values.insert(0, address.clone());
+            returned = Some(address);
+        }
+        let to = match result.is_void() || !wanted || returned.is_some() {
             true => None,
             false => Some(self.temporary(&result, span)),
         };
@@ -147,25 +166,13 @@ impl Body<'_, '_> {
         if at_once {
             self.emit(Action::AtomicEnd, span);
         }
-        let Some(to) = to else {
-            return Ok(Value::nothing());
+        let expr = match (to, returned) {
+            (Some(to), _) => LangExpr::Atom(Atom::Local(to)),
+            (None, Some(address)) => address,
+            (None, None) => return Ok(Value::nothing()),
         };
-        let value = Value {
-            expr: LangExpr::Atom(Atom::Local(to)),
-            ty: result.plain(),
-        };
-        if result.record().is_none() {
-            return Ok(value);
-        }
-        // The function's own struct may be used again: it is copied at once.
-        let memory = self.memory("result", &result, span)?;
-        let address = LangExpr::Atom(Atom::AddressOf(memory));
-        let place = Place::Memory(address.clone());
-        self.store(&place, &result, value, Order::NonAtomic, span)?;
-        Ok(Value {
-            expr: address,
-            ty: result,
-        })
+        let ty = result.plain();
+        Ok(Value { expr, ty })
     }
 
     /// Arguments of a function that does nothing with them here: they are read as those of any other.
@@ -208,6 +215,7 @@ impl Body<'_, '_> {
                 match ty.pointee() {
                     Some(to) if !to.is_void() => {
                         let to = resolved(to, pointer.span, self.translator)?;
+                        self.looked_at_as(&found, &to, pointer.span)?;
                         Ok((place, to))
                     }
                     _ => Ok((place, found)),
@@ -240,6 +248,15 @@ impl Body<'_, '_> {
         let Place::Memory(address) = place else {
             return fail(pointer.span, "this variable has no address");
         };
+        if let ExprKind::Cast(_, inner) = &pointer.kind {
+            // What is there is compared as it is.
+            let (_, found) = self.pointed(inner)?;
+            if let (Some(one), Some(other)) = (sign(&found), sign(&ty))
+                && one != other
+            {
+                return fail(pointer.span, OTHER_SIGN);
+            }
+        }
         let mut ty = ty;
         // A struct of one scalar, such as `atomic_flag`.
         while let Some(id) = ty.record() {
@@ -294,9 +311,10 @@ impl Body<'_, '_> {
             return Ok(None);
         }
         let span = expr.span;
-        let (sizes, zeroed): (&[Expr], bool) = match (&**name, arguments.as_slice()) {
+        let plain = name.strip_prefix("__builtin_").unwrap_or(name);
+        let (sizes, zeroed): (&[Expr], bool) = match (plain, arguments.as_slice()) {
             ("malloc" | "__VERIFIER_hp_alloc", [size]) => (std::slice::from_ref(size), false),
-            ("alloca" | "__builtin_alloca", [size]) => (std::slice::from_ref(size), false),
+            ("alloca", [size]) => (std::slice::from_ref(size), false),
             ("aligned_alloc" | "memalign", [alignment, size]) => {
                 // Where the program looks at the bits of addresses, they have the alignment that every object has, and no other.
                 let stride = self.translator.stride;
@@ -443,14 +461,14 @@ impl Body<'_, '_> {
         }))
     }
 
+    /// The value of an expression that is known now, without its effects.
     fn translator_integer(&mut self, expr: &Expr) -> Done<Option<i64>> {
         // `sizeof *p` needs the function's names.
-        let blocks = self.function.blocks.len();
-        let steps = self.function.blocks[self.here().index()].steps.len();
-        let value = self.rvalue(expr)?;
-        let unchanged = blocks == self.function.blocks.len()
-            && steps == self.function.blocks[self.here().index()].steps.len();
-        match value.expr {
+        let before = self.mark();
+        let value = self.rvalue(expr);
+        let unchanged = self.is_at(&before);
+        self.take_back(before);
+        match value?.expr {
             LangExpr::Const(value) if unchanged => Ok(Some(value)),
             _ => self.translator.integer(expr),
         }
@@ -480,6 +498,11 @@ impl Body<'_, '_> {
     ) -> Done<Option<Value>> {
         if let Some(value) = self.atomic_builtin(name, arguments, wanted, span)? {
             return Ok(Some(value));
+        }
+        if wanted && matches!(name, "printf" | "fprintf" | "vprintf" | "vfprintf") {
+            // How many characters it were. As with a floating-point number, nothing can depend on it.
+            self.passed(arguments)?;
+            return Ok(Some(floating()));
         }
         if WITHOUT_EFFECT.contains(&name) {
             self.passed(arguments)?;
@@ -585,8 +608,18 @@ impl Body<'_, '_> {
                 Value::nothing()
             }
             "__builtin_expect" | "__builtin_expect_with_probability" => {
-                self.rvalue(self.argument(arguments, 0, span)?)?
+                let value = self.rvalue(self.argument(arguments, 0, span)?)?;
+                match arguments.get(1..) {
+                    // What is expected is computed, too.
+                    Some([expected, ..]) if !matches!(expected.kind, ExprKind::Int(..)) => {
+                        let value = self.kept(value, span);
+                        self.effect(expected)?;
+                        value
+                    }
+                    _ => value,
+                }
             }
+            // Nothing is evaluated.
             "__builtin_constant_p" => Value::int(0),
             "posix_memalign" => self.aligned_to(arguments, span)?,
             "time" | "clock" | "clock_gettime" | "gettimeofday" | "timespec_get" => {
@@ -595,6 +628,23 @@ impl Body<'_, '_> {
             "__builtin_assume_aligned" => self.rvalue(self.argument(arguments, 0, span)?)?,
             "memset" => self.fill_memory(arguments, span)?,
             "memcpy" | "memmove" | "__builtin_memcpy" => self.copy_memory(arguments, span)?,
+            "memcmp" => {
+                for argument in arguments.iter().take(2) {
+                    let before = self.mark();
+                    let found = self.pointed_memory(argument);
+                    self.take_back(before);
+                    let mut ty = found?.1;
+                    while let TypeKind::Array(element, _) = &*ty.kind {
+                        ty = element.clone();
+                    }
+                    if !matches!(&*ty.kind, TypeKind::Int { bits: 8, .. }) {
+                        let message = "the bytes of objects other than texts are not compared";
+                        return fail(argument.span, message);
+                    }
+                }
+                let compare = ExprKind::Name("__palisade_compare_bytes".into());
+                self.call(&Expr::new(compare, span), arguments, wanted, span)?
+            }
             "syscall" => self.system_call(arguments, span)?,
             _ if name.starts_with("__VERIFIER_nondet_") || name == "nondet_int" => {
                 self.nondeterministic(name, span)
@@ -778,25 +828,57 @@ impl Body<'_, '_> {
         }
     }
 
+    /// What a pointer to memory leads to, whichever pointer to bytes it becomes on the way: `(char *)&x` is all of x.
+    fn pointed_memory(&mut self, pointer: &Expr) -> Done<(Place, Type)> {
+        let mut pointer = pointer;
+        while let ExprKind::Cast(_, inner) = &pointer.kind
+            && self.is_view(pointer)?
+        {
+            pointer = inner;
+        }
+        let (place, mut ty) = self.pointed(pointer)?;
+        let mut inner = &ty;
+        while let TypeKind::Array(element, _) = &*inner.kind {
+            inner = element;
+        }
+        if matches!(&*inner.kind, TypeKind::Int { bits: 8, .. }) {
+            // It may have been another object before.
+            self.translator.follows_bytes = true;
+        }
+        ty = resolved(&ty, pointer.span, self.translator)?;
+        Ok((place, ty))
+    }
+
     fn fill_memory(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
         let target = self.argument(arguments, 0, span)?;
-        let (place, ty) = self.pointed(target)?;
-        let value = self.translator_integer(self.argument(arguments, 1, span)?)?;
+        let (place, ty) = self.pointed_memory(target)?;
+        let size = self.argument(arguments, 2, span)?;
+        let ty = match (ty.is_void(), self.sized_type(size)?) {
+            (false, _) => ty,
+            (true, Some(named)) => resolved(&named, span, self.translator)?,
+            (true, None) => return fail(span, "what is in this memory is not known"),
+        };
+        let value = self.argument(arguments, 1, span)?;
         let byte = matches!(&*ty.kind, TypeKind::Int { bits: 8, .. });
-        if value != Some(0) && !byte {
-            return fail(span, "`memset` of anything but 0 is not supported");
-        }
-        let cells = self.extent(&ty, self.argument(arguments, 2, span)?)?;
+        let value = match self.translator_integer(value)? {
+            Some(0) => LangExpr::Const(0),
+            _ if byte => {
+                let value = self.rvalue_for(value, &ty)?;
+                self.kept(value, span).expr
+            }
+            _ => return fail(span, "`memset` of anything but 0 is not supported"),
+        };
+        let cells = self.extent(&ty, size)?;
         let Place::Memory(address) = place else {
             if let Place::Register(register) = place {
-                self.emit(Action::Assign(register, LangExpr::Const(0)), span);
+                self.emit(Action::Assign(register, value), span);
             }
             return Ok(Value::nothing());
         };
         for cell in 0..cells {
             let store = Action::Store {
                 address: self.behind(address.clone(), cell),
-                value: LangExpr::Const(value.unwrap_or(0)),
+                value: value.clone(),
                 order: Order::NonAtomic,
             };
             self.emit(store, span);
@@ -813,7 +895,7 @@ impl Body<'_, '_> {
         if to.is_void() || from.is_void() {
             return Ok(!to.is_void() && !is_byte);
         }
-        let mut sizes = Vec::new();
+        let (mut sizes, mut signs) = (Vec::new(), Vec::new());
         for ty in [to, from] {
             let ty = resolved(ty, span, self.translator)?;
             let mut all = Vec::new();
@@ -821,11 +903,14 @@ impl Body<'_, '_> {
             let mut own = Vec::new();
             for scalar in &all {
                 let packed = is_packed(scalar, span, self.translator)?;
-                let floating = matches!(&*scalar.kind, TypeKind::Float);
+                let floating = matches!(&*scalar.kind, TypeKind::Float(_));
                 own.push((size(scalar, span, self.translator)?.0, packed, floating));
             }
             sizes.push(own);
+            signs.push(all.iter().map(sign).collect::<Vec<_>>());
         }
+        let both = signs[0].iter().zip(&signs[1]);
+        self.translator.mixes_signs |= both.into_iter().any(|(one, other)| one != other);
         // One of them may be an element of an array of the others.
         let (short, long) = match sizes[0].len() <= sizes[1].len() {
             true => (&sizes[0], &sizes[1]),
@@ -838,8 +923,8 @@ impl Body<'_, '_> {
     }
 
     fn copy_memory(&mut self, arguments: &[Expr], span: Span) -> Done<Value> {
-        let (to, ty) = self.pointed(self.argument(arguments, 0, span)?)?;
-        let (from, source) = self.pointed(self.argument(arguments, 1, span)?)?;
+        let (to, ty) = self.pointed_memory(self.argument(arguments, 0, span)?)?;
+        let (from, source) = self.pointed_memory(self.argument(arguments, 1, span)?)?;
         if !self.is_same_shape(&ty, &source, span)? {
             return fail(
                 span,

@@ -4,8 +4,12 @@ use crate::lex::{Kind, Token, characters};
 
 /// The value of a condition; names are 0.
 pub fn evaluate(tokens: &[Token]) -> Result<i64, String> {
-    let mut reader = Reader { tokens, at: 0 };
-    let value = reader.conditional(0)?;
+    let mut reader = Reader {
+        tokens,
+        at: 0,
+        unused: 0,
+    };
+    let value = reader.conditional(0)?.value;
     match reader.tokens.get(reader.at) {
         None => Ok(value),
         Some(token) => Err(format!("`{}` does not belong into a condition", token.text)),
@@ -15,6 +19,24 @@ pub fn evaluate(tokens: &[Token]) -> Result<i64, String> {
 struct Reader<'t> {
     tokens: &'t [Token],
     at: usize,
+    /// How many operators around this have no use for its value: `0 && …`.
+    unused: usize,
+}
+
+/// A value, and whether it has no sign.
+#[derive(Clone, Copy)]
+struct Counted {
+    value: i64,
+    unsigned: bool,
+}
+
+impl Counted {
+    fn signed(value: i64) -> Self {
+        Counted {
+            value,
+            unsigned: false,
+        }
+    }
 }
 
 /// Deeper conditions are refused.
@@ -27,7 +49,7 @@ impl Reader<'_> {
         found
     }
 
-    fn conditional(&mut self, depth: usize) -> Result<i64, String> {
+    fn conditional(&mut self, depth: usize) -> Result<Counted, String> {
         if depth > DEEPEST {
             return Err("this condition is nested too deeply".into());
         }
@@ -35,15 +57,27 @@ impl Reader<'_> {
         if !self.take("?") {
             return Ok(condition);
         }
-        let yes = self.conditional(depth + 1)?;
+        let holds = condition.value != 0;
+        let yes = self.used_if(holds, |this| this.conditional(depth + 1))?;
         if !self.take(":") {
             return Err("a `?` needs a `:`".into());
         }
-        let no = self.conditional(depth + 1)?;
-        Ok(if condition != 0 { yes } else { no })
+        let no = self.used_if(!holds, |this| this.conditional(depth + 1))?;
+        Ok(Counted {
+            value: if holds { yes.value } else { no.value },
+            unsigned: yes.unsigned || no.unsigned,
+        })
     }
 
-    fn binary(&mut self, level: usize, depth: usize) -> Result<i64, String> {
+    /// Reads an operand: where it is not used, nothing in it is computed.
+    fn used_if<T>(&mut self, used: bool, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.unused += usize::from(!used);
+        let value = read(self);
+        self.unused -= usize::from(!used);
+        value
+    }
+
+    fn binary(&mut self, level: usize, depth: usize) -> Result<Counted, String> {
         const LEVELS: &[&[&str]] = &[
             &["||"],
             &["&&"],
@@ -63,8 +97,16 @@ impl Reader<'_> {
         'next: loop {
             for operator in *operators {
                 if self.take(operator) {
-                    let right = self.binary(level + 1, depth)?;
-                    left = apply(operator, left, right)?;
+                    let used = match *operator {
+                        "||" => left.value == 0,
+                        "&&" => left.value != 0,
+                        _ => true,
+                    };
+                    let right = self.used_if(used, |this| this.binary(level + 1, depth))?;
+                    left = match apply(operator, left, right) {
+                        Err(_) if self.unused > 0 => Counted::signed(0),
+                        value => value?,
+                    };
                     continue 'next;
                 }
             }
@@ -72,21 +114,26 @@ impl Reader<'_> {
         }
     }
 
-    fn unary(&mut self, depth: usize) -> Result<i64, String> {
+    fn unary(&mut self, depth: usize) -> Result<Counted, String> {
         if depth > DEEPEST {
             return Err("this condition is nested too deeply".into());
         }
         if self.take("!") {
-            return Ok(i64::from(self.unary(depth + 1)? == 0));
+            let operand = self.unary(depth + 1)?;
+            return Ok(Counted::signed(i64::from(operand.value == 0)));
         }
         if self.take("-") {
-            return Ok(self.unary(depth + 1)?.wrapping_neg());
+            let operand = self.unary(depth + 1)?;
+            let value = operand.value.wrapping_neg();
+            return Ok(Counted { value, ..operand });
         }
         if self.take("+") {
             return self.unary(depth + 1);
         }
         if self.take("~") {
-            return Ok(!self.unary(depth + 1)?);
+            let operand = self.unary(depth + 1)?;
+            let value = !operand.value;
+            return Ok(Counted { value, ..operand });
         }
         if self.take("(") {
             let value = self.conditional(depth + 1)?;
@@ -101,10 +148,16 @@ impl Reader<'_> {
         self.at += 1;
         match token.kind {
             Kind::Number => match number(&token.text) {
-                Some(number) => Ok(number.value),
+                Some(number) => Ok(Counted {
+                    value: number.value,
+                    unsigned: number.unsigned || number.value < 0,
+                }),
                 None => Err(format!("`{}` is no integer", token.text)),
             },
-            Kind::Char => Ok(characters(&token.text).first().copied().unwrap_or(0)),
+            Kind::Char => {
+                let value = characters(&token.text).first().copied().unwrap_or(0);
+                Ok(Counted::signed(value))
+            }
             Kind::Name => {
                 // A macro that does not exist, also one that would be like a function.
                 if self.take("(") {
@@ -115,35 +168,56 @@ impl Reader<'_> {
                         self.at += 1;
                     }
                 }
-                Ok(0)
+                Ok(Counted::signed(0))
             }
             _ => Err(format!("`{}` does not belong into a condition", token.text)),
         }
     }
 }
 
-fn apply(operator: &str, left: i64, right: i64) -> Result<i64, String> {
-    Ok(match operator {
-        "||" => i64::from(left != 0 || right != 0),
-        "&&" => i64::from(left != 0 && right != 0),
-        "|" => left | right,
-        "^" => left ^ right,
-        "&" => left & right,
-        "==" => i64::from(left == right),
-        "!=" => i64::from(left != right),
-        "<=" => i64::from(left <= right),
-        ">=" => i64::from(left >= right),
-        "<" => i64::from(left < right),
-        ">" => i64::from(left > right),
-        "<<" => left.wrapping_shl(right as u32),
-        ">>" => left.wrapping_shr(right as u32),
-        "+" => left.wrapping_add(right),
-        "-" => left.wrapping_sub(right),
-        "*" => left.wrapping_mul(right),
-        "/" | "%" if right == 0 => return Err("a division by zero in this condition".into()),
-        "/" => left.wrapping_div(right),
-        _ => left.wrapping_rem(right),
-    })
+fn apply(operator: &str, left: Counted, right: Counted) -> Result<Counted, String> {
+    let (l, r) = (left.value, right.value);
+    let both = left.unsigned || right.unsigned;
+    // As numbers without a sign, where one of them has none.
+    let order = match both {
+        true => (l as u64).cmp(&(r as u64)),
+        false => l.cmp(&r),
+    };
+    let truth = match operator {
+        "||" => Some(l != 0 || r != 0),
+        "&&" => Some(l != 0 && r != 0),
+        "==" => Some(l == r),
+        "!=" => Some(l != r),
+        "<=" => Some(order.is_le()),
+        ">=" => Some(order.is_ge()),
+        "<" => Some(order.is_lt()),
+        ">" => Some(order.is_gt()),
+        _ => None,
+    };
+    if let Some(truth) = truth {
+        return Ok(Counted::signed(i64::from(truth)));
+    }
+    let value = match operator {
+        "|" => l | r,
+        "^" => l ^ r,
+        "&" => l & r,
+        "<<" => l.wrapping_shl(r as u32),
+        ">>" if left.unsigned => (l as u64).wrapping_shr(r as u32) as i64,
+        ">>" => l.wrapping_shr(r as u32),
+        "+" => l.wrapping_add(r),
+        "-" => l.wrapping_sub(r),
+        "*" => l.wrapping_mul(r),
+        "/" | "%" if r == 0 => return Err("a division by zero in this condition".into()),
+        "/" if both => (l as u64 / r as u64) as i64,
+        "/" => l.wrapping_div(r),
+        _ if both => (l as u64 % r as u64) as i64,
+        _ => l.wrapping_rem(r),
+    };
+    let unsigned = match operator {
+        "<<" | ">>" => left.unsigned,
+        _ => both,
+    };
+    Ok(Counted { value, unsigned })
 }
 
 /// An integer constant.

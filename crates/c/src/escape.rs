@@ -71,6 +71,14 @@ fn in_statement(statement: &Stmt, into: &mut Found) {
             in_statement(inner, into);
         }
         StmtKind::Return(Some(value)) => expr(value),
+        StmtKind::Asm(_, operands) => {
+            for (constraint, operand) in operands {
+                if constraint.contains(['=', '+']) {
+                    into.set.extend(base(operand).cloned());
+                }
+                in_expr(operand, into);
+            }
+        }
         _ => {}
     }
 }

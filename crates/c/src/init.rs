@@ -39,6 +39,13 @@ pub(crate) fn values(
     }
     match init {
         Init::Expr(expr) => {
+            // What a literal holds may stand there itself.
+            if let ExprKind::Compound(literal, inner) = &expr.kind
+                && is_same_aggregate(ty, literal)
+                && !is_packed(ty, expr.span, translator)?
+            {
+                return values(translator, ty, inner, cell, into);
+            }
             if let (TypeKind::Array(element, _), ExprKind::String(text)) = (&*ty.kind, &expr.kind) {
                 let length = cells(ty, expr.span, translator)?;
                 for (at, code) in text.iter().chain([&0]).enumerate() {
@@ -57,6 +64,15 @@ pub(crate) fn values(
             let mut at = 0;
             aggregate(translator, ty, entries, &mut at, cell, *span, true, into)
         }
+    }
+}
+
+/// Whether both are the same struct, or arrays.
+pub(crate) fn is_same_aggregate(one: &Type, other: &Type) -> bool {
+    match (&*one.kind, &*other.kind) {
+        (TypeKind::Record(one), TypeKind::Record(other)) => one == other,
+        (TypeKind::Array(..), TypeKind::Array(..)) => true,
+        _ => false,
     }
 }
 
@@ -235,6 +251,15 @@ fn entry(
                 ),
                 _ => false,
             };
+            if inner && !designators.is_empty() {
+                // The designators lead here; what follows in the list goes on from here.
+                let mut rest = entries[*at..].to_vec();
+                rest[0].0.clear();
+                let mut read = 0;
+                aggregate(translator, ty, &rest, &mut read, cell, span, false, into)?;
+                *at += read.max(1);
+                return Ok(());
+            }
             if inner {
                 return aggregate(translator, ty, entries, at, cell, span, false, into);
             }

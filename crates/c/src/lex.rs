@@ -56,6 +56,40 @@ impl Hidden {
         let count = 1 + next.as_ref().map_or(0, |next| next.count);
         Rc::new(Hidden { name, next, count })
     }
+
+    /// The names that are in both lists.
+    pub fn both(one: &Option<Rc<Hidden>>, other: &Option<Rc<Hidden>>) -> Option<Rc<Hidden>> {
+        let (mut result, mut entry) = (None, one);
+        while let Some(hidden) = entry {
+            if contains(other, &hidden.name) {
+                result = Some(Hidden::with(hidden.name.clone(), result));
+            }
+            entry = &hidden.next;
+        }
+        result
+    }
+
+    /// The names that are in one list or the other.
+    pub fn either(one: Rc<Hidden>, other: &Rc<Hidden>) -> Rc<Hidden> {
+        let (mut result, mut entry) = (one, Some(other));
+        while let Some(hidden) = entry {
+            if !contains(&Some(result.clone()), &hidden.name) {
+                result = Hidden::with(hidden.name.clone(), Some(result));
+            }
+            entry = hidden.next.as_ref();
+        }
+        result
+    }
+}
+
+fn contains(mut hidden: &Option<Rc<Hidden>>, name: &str) -> bool {
+    while let Some(entry) = hidden {
+        if &*entry.name == name {
+            return true;
+        }
+        hidden = &entry.next;
+    }
+    false
 }
 
 impl Token {
@@ -71,14 +105,7 @@ impl Token {
 
     /// Whether that macro is not expanded in it.
     pub fn hides(&self, name: &str) -> bool {
-        let mut hidden = &self.hidden;
-        while let Some(entry) = hidden {
-            if &*entry.name == name {
-                return true;
-            }
-            hidden = &entry.next;
-        }
-        false
+        contains(&self.hidden, name)
     }
 }
 

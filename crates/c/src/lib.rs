@@ -154,11 +154,19 @@ fn read_files(
     };
     let mut done = preprocess(&[])?;
     let is_own = |(name, _): &(String, String)| headers::is_own(name);
-    if !done.files.iter().any(is_own) {
-        let before = headers::behind(&done.tokens);
-        if !before.is_empty() {
-            done = preprocess(&before)?;
+    let mut before = match done.files.iter().any(is_own) {
+        true => Vec::new(),
+        false => headers::behind(&done.tokens),
+    };
+    for header in headers::behind_calls(&done.tokens) {
+        let included = format!("<{header}>");
+        let is_there = done.files.iter().any(|(name, _)| *name == included);
+        if !is_there && !before.contains(&header) {
+            before.push(header);
         }
+    }
+    if !before.is_empty() {
+        done = preprocess(&before)?;
     }
     let source = Source::of_files(name, text, done.files, []);
     match parser::parse(done.tokens, done.of_headers) {

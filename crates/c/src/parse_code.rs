@@ -16,7 +16,17 @@ impl Parser {
     pub(crate) fn statement(&mut self) -> Parsing<Stmt> {
         self.deeper()?;
         let start = self.peek().span;
-        self.attributes()?;
+        // `asm` is a statement here, and not another name for what is declared.
+        if !matches!(&*self.peek().text, "asm" | "__asm__") {
+            self.attributes()?;
+        }
+        // Names of labels that are the block's own.
+        while self.take_name("__label__") {
+            while !self.take(";") {
+                self.name()?;
+                self.take(",");
+            }
+        }
         let kind = self.statement_kind()?;
         self.shallower();
         Ok(Stmt {
@@ -199,29 +209,42 @@ impl Parser {
         {}
         self.expect("(")?;
         let mut text = String::new();
-        let mut memory = false;
-        let mut depth = 1;
-        let mut in_text = true;
-        loop {
-            let token = self.next();
-            match token.kind {
-                Kind::End => return Err(self.expected("`)`")),
-                Kind::String if in_text => {
-                    let codes = characters(&token.text);
-                    text.extend(codes.iter().map(|c| *c as u8 as char));
-                }
-                Kind::String => memory |= &*token.text == "\"memory\"",
-                _ => {}
-            }
-            in_text &= !token.is(":");
-            depth += i32::from(token.is("("));
-            depth -= i32::from(token.is(")"));
-            if depth == 0 {
+        while self.peek().kind == Kind::String {
+            let codes = characters(&self.next().text);
+            text.extend(codes.iter().map(|c| *c as u8 as char));
+        }
+        let mut operands = Vec::new();
+        for _ in 0..2 {
+            if !self.take(":") {
                 break;
             }
+            while self.peek().kind == Kind::String || self.peek().is("[") {
+                if self.take("[") {
+                    self.name()?;
+                    self.expect("]")?;
+                }
+                let constraint = characters(&self.next().text);
+                let constraint = constraint.iter().map(|c| *c as u8 as char).collect();
+                self.expect("(")?;
+                operands.push((constraint, self.expression()?));
+                self.expect(")")?;
+                if !self.take(",") {
+                    break;
+                }
+            }
+        }
+        // What else it changes, and where it may go.
+        let mut depth = 1;
+        while depth > 0 {
+            let token = self.next();
+            if token.kind == Kind::End {
+                return Err(self.expected("`)`"));
+            }
+            depth += i32::from(token.is("("));
+            depth -= i32::from(token.is(")"));
         }
         self.expect(";")?;
-        Ok(StmtKind::Asm(text, memory))
+        Ok(StmtKind::Asm(text, operands))
     }
 
     pub(crate) fn expression(&mut self) -> Parsing<Expr> {
@@ -394,15 +417,28 @@ impl Parser {
         if self.take_name("__extension__") {
             return self.cast();
         }
-        if token.is_name("sizeof") || token.is_name("_Alignof") || token.is_name("__alignof__") {
+        let is_alignment = ["_Alignof", "__alignof__", "__alignof"]
+            .iter()
+            .any(|word| token.is_name(word));
+        if token.is_name("sizeof") || is_alignment {
             self.next();
             let kind = if self.peek().is("(") && self.at_type(1) {
                 self.next();
                 let ty = self.type_name()?;
                 self.expect(")")?;
-                ExprKind::SizeOfType(ty)
+                match is_alignment {
+                    true => ExprKind::AlignOf(ty),
+                    false => ExprKind::SizeOfType(ty),
+                }
             } else {
-                ExprKind::SizeOf(Box::new(self.unary_deeper()?))
+                let inner = Box::new(self.unary_deeper()?);
+                match is_alignment {
+                    true => {
+                        let ty = Type::new(TypeKind::TypeOf(Some(inner.into())));
+                        ExprKind::AlignOf(ty)
+                    }
+                    false => ExprKind::SizeOf(inner),
+                }
             };
             return Ok(Expr::new(kind, self.since(start)));
         }
@@ -483,18 +519,33 @@ impl Parser {
             }
             Kind::Char => {
                 self.next();
-                let value = characters(&token.text).first().copied().unwrap_or(0);
-                ExprKind::Int(value, Type::int(32, true))
+                match characters(&token.text)[..] {
+                    [value] => ExprKind::Int(value, Type::int(32, true)),
+                    _ => {
+                        let message = "a constant of more than one character is not supported";
+                        return self.error(start, message);
+                    }
+                }
             }
             Kind::String => {
                 let mut text = Vec::new();
                 while self.peek().kind == Kind::String {
+                    if self.peek().text.starts_with(['L', 'U'])
+                        || self.peek().text.starts_with("u\"")
+                    {
+                        return self.error(start, "wide strings are not supported");
+                    }
                     text.extend(characters(&self.next().text));
                 }
                 ExprKind::String(text)
             }
             Kind::Name => match &*token.text {
                 "_Generic" => self.generic()?,
+                "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__" => {
+                    self.next();
+                    let name = self.function.as_deref().unwrap_or("");
+                    ExprKind::String(name.bytes().map(|byte| i64::from(byte as i8)).collect())
+                }
                 "__builtin_offsetof" => {
                     self.next();
                     self.expect("(")?;
@@ -517,13 +568,26 @@ impl Parser {
                     ExprKind::SameTypes(left, right)
                 }
                 "__builtin_va_arg" => {
-                    return self.error(start, "variable arguments are not supported");
+                    // It is refused where the function is called.
+                    self.next();
+                    self.expect("(")?;
+                    self.assignment()?;
+                    self.expect(",")?;
+                    self.type_name()?;
+                    self.expect(")")?;
+                    ExprKind::NextArgument
                 }
                 name => match self.known(name) {
                     Some(Known::Constant(value)) => {
                         let value = *value;
                         self.next();
-                        ExprKind::Int(value, Type::int(32, true))
+                        // As GNU C has it, for those that are no `int`.
+                        let ty = match value {
+                            -0x8000_0000..=0x7fff_ffff => Type::int(32, true),
+                            0x8000_0000..=0xffff_ffff => Type::int(32, false),
+                            _ => Type::int(64, true),
+                        };
+                        ExprKind::Int(value, ty)
                     }
                     Some(Known::Type(_)) => return Err(self.expected("an expression")),
                     _ => {

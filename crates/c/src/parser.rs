@@ -2,7 +2,9 @@
 
 use crate::ast::*;
 use crate::lex::{Kind, Token};
+use crate::value::{promoted, usual};
 use palisade_lang::{Diagnostic, Span};
+use palisade_lower::Width;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -27,6 +29,8 @@ pub(crate) struct Parser {
     scopes: Vec<HashMap<Rc<str>, Known>>,
     tags: Vec<HashMap<Rc<str>, RecordId>>,
     depth: usize,
+    /// The name of the function that is being read.
+    pub(crate) function: Option<Rc<str>>,
     /// What headers have defined that are read before the text: the text may define it again, as the machine's headers do, and that does not count.
     fixed: Fixed,
 }
@@ -36,6 +40,36 @@ pub(crate) struct Parser {
 struct Fixed {
     types: HashSet<Rc<str>>,
     tags: HashSet<Rc<str>>,
+}
+
+/// Whether an attribute says what a program does, and not only how it is compiled.
+fn has_meaning(attribute: &str) -> bool {
+    let plain = attribute.trim_matches('_');
+    matches!(
+        plain,
+        "cleanup" | "alias" | "ifunc" | "weakref" | "constructor" | "destructor" | "vector_size"
+    )
+}
+
+/// Whether something is set or called in the length of an array.
+fn has_effects(length: &Expr) -> bool {
+    match &length.kind {
+        ExprKind::Step { .. } | ExprKind::Assign(..) | ExprKind::Call(..) => true,
+        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => has_effects(inner),
+        ExprKind::Binary(_, left, right) | ExprKind::Comma(left, right) => {
+            has_effects(left) || has_effects(right)
+        }
+        _ => false,
+    }
+}
+
+/// Arrays and functions are passed as pointers.
+fn passed(ty: Type) -> Type {
+    match &*ty.kind {
+        TypeKind::Array(element, _) => Type::pointer(element.clone()),
+        TypeKind::Function(_) => Type::pointer(ty),
+        _ => ty,
+    }
 }
 
 /// `static`, `typedef` and their like.
@@ -58,6 +92,7 @@ pub fn parse(tokens: Vec<Token>, of_headers: usize) -> Result<Ast, Diagnostic> {
         scopes: vec![HashMap::new()],
         tags: vec![HashMap::new()],
         depth: 0,
+        function: None,
         fixed: Fixed::default(),
     };
     while parser.at < of_headers {
@@ -208,12 +243,15 @@ impl Parser {
                 return Err(self.expected("a name"));
             };
             self.attributes()?;
-            if first && self.peek().is("{") {
-                let TypeKind::Function(function) = &*ty.kind else {
-                    return Err(self.expected("`;`"));
-                };
+            if first
+                && let TypeKind::Function(function) = &*ty.kind
+                && (self.peek().is("{") || self.at_declaration())
+            {
                 self.declare(name.clone(), Known::Object);
-                let function = function.clone();
+                let mut function = function.clone();
+                if !self.peek().is("{") {
+                    function = self.old_parameters(&function)?;
+                }
                 return self.definition(name, function, span);
             }
             first = false;
@@ -226,6 +264,42 @@ impl Parser {
             }
             self.expect(",")?;
         }
+    }
+
+    /// The types of parameters behind the brackets, as C had them before there were prototypes.
+    fn old_parameters(&mut self, function: &FunctionType) -> Parsing<Rc<FunctionType>> {
+        let mut function = function.clone();
+        self.open_scope();
+        while !self.peek().is("{") {
+            for declaration in self.local_declaration()? {
+                let named =
+                    |parameter: &&mut Parameter| parameter.name.as_ref() == Some(&declaration.name);
+                let Some(parameter) = function.parameters.iter_mut().find(named) else {
+                    let message = format!("`{}` is no parameter", declaration.name);
+                    return self.error(declaration.span, message);
+                };
+                parameter.ty = passed(declaration.ty);
+            }
+            if self.peek().kind == Kind::End {
+                return Err(self.expected("`{`"));
+            }
+        }
+        self.close_scope();
+        Ok(Rc::new(function))
+    }
+
+    /// Whether a function begins here whose type is not written: it is `int` then.
+    fn at_old_function(&self) -> bool {
+        if self.scopes.len() > 1 || self.peek().kind != Kind::Name || !self.peek_at(1).is("(") {
+            return false;
+        }
+        let (mut depth, mut ahead) = (1, 2);
+        while depth > 0 && self.peek_at(ahead).kind != Kind::End {
+            depth += i32::from(self.peek_at(ahead).is("("));
+            depth -= i32::from(self.peek_at(ahead).is(")"));
+            ahead += 1;
+        }
+        self.peek_at(ahead).is("{") || self.at_type(ahead)
     }
 
     fn skip_brackets_and_semicolon(&mut self) -> Parsing<()> {
@@ -251,7 +325,9 @@ impl Parser {
             }
         }
         self.expect("{")?;
+        self.function = Some(name.clone());
         let body = self.block_items()?;
+        self.function = None;
         self.close_scope();
         self.ast.definitions.push(Definition {
             name,
@@ -358,10 +434,21 @@ impl Parser {
             let renamed = (token.is_name("asm") || token.is_name("__asm__"))
                 && self.peek_at(1).is("(")
                 && self.peek_at(2).kind == Kind::String;
+            let aligned = matches!(&*token.text, "_Alignas" | "alignas");
             if attribute || renamed {
                 self.next();
                 let semicolon = self.at;
                 self.skip_brackets_and_semicolon()?;
+                let words = self.tokens[semicolon..self.at].iter();
+                let mut words = words.filter(|word| word.kind == Kind::Name);
+                let aligns = |word: &Token| {
+                    matches!(word.text.trim_matches('_'), "aligned" | "packed" | "mode")
+                };
+                self.ast.aligns |= words.clone().any(aligns) || aligned;
+                if let Some(word) = words.find(|word| has_meaning(&word.text)) {
+                    let message = format!("the attribute `{}` is not supported", word.text);
+                    return self.error(word.span, message);
+                }
                 // The semicolon belongs to the declaration.
                 if self.tokens[self.at - 1].is(";") && self.at > semicolon {
                     self.at -= 1;
@@ -492,7 +579,9 @@ impl Parser {
             (Some(base), _) => base,
             (None, Some("void")) => Type::new(TypeKind::Void),
             (None, Some("_Bool")) => Type::new(TypeKind::Bool),
-            (None, Some("float" | "double")) => Type::new(TypeKind::Float),
+            (None, Some("float")) => Type::new(TypeKind::Float(4)),
+            (None, Some("double")) if long > 0 => Type::new(TypeKind::Float(16)),
+            (None, Some("double")) => Type::new(TypeKind::Float(8)),
             (None, Some("char")) => Type::int(8, !unsigned),
             (None, Some("__int128")) => {
                 return self.error(start, "integers of 128 bits are not supported");
@@ -501,6 +590,7 @@ impl Parser {
             (None, _) if long > 0 => Type::int(64, !unsigned),
             (None, Some(_)) => Type::int(32, !unsigned),
             (None, None) if signed || unsigned => Type::int(32, !unsigned),
+            (None, None) if self.at_old_function() => Type::int(32, true),
             (None, None) => {
                 let token = self.peek();
                 let message = match token.kind {
@@ -649,35 +739,106 @@ impl Parser {
 
     /// The value of an expression of constants alone.
     pub(crate) fn constant(&self, expr: &Expr) -> Option<i64> {
-        use palisade_lang::{Domain, UnaryOp};
-        match &expr.kind {
-            ExprKind::Int(value, _) => Some(*value),
-            ExprKind::Unary(op, operand) => {
-                let value = self.constant(operand)?;
-                Some(match op {
-                    Unary::Plus => value,
-                    Unary::Minus => Domain::FULL.unary(UnaryOp::Negate, value),
-                    Unary::Not => Domain::FULL.unary(UnaryOp::Not, value),
-                    Unary::Complement => Domain::FULL.unary(UnaryOp::Complement, value),
+        self.typed_constant(expr).map(|(value, _)| value)
+    }
+
+    /// Its value, and the width that this has.
+    fn typed_constant(&self, expr: &Expr) -> Option<(i64, Width)> {
+        use palisade_lang::{BinaryOp, Domain, UnaryOp};
+        const INT: Width = Width {
+            bits: 32,
+            signed: true,
+        };
+        Some(match &expr.kind {
+            ExprKind::Int(value, ty) => (*value, ty.width()?),
+            ExprKind::SizeOfType(ty) => {
+                let bytes = match &*ty.kind {
+                    TypeKind::Bool => 1,
+                    TypeKind::Int { bits, .. } => i64::from(bits / 8),
+                    TypeKind::Float(bytes) => i64::from(*bytes),
+                    TypeKind::Pointer(_) => 8,
                     _ => return None,
-                })
+                };
+                (bytes, Type::int(64, false).width()?)
+            }
+            ExprKind::Unary(op, operand) => {
+                let (value, width) = self.typed_constant(operand)?;
+                let width = promoted(width).width()?;
+                let op = match op {
+                    Unary::Plus => return Some((value, width)),
+                    Unary::Minus => UnaryOp::Negate,
+                    Unary::Complement => UnaryOp::Complement,
+                    Unary::Not => return Some((i64::from(value == 0), INT)),
+                    _ => return None,
+                };
+                (width.wrap(Domain::FULL.unary(op, value)), width)
+            }
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+                let (left, _) = self.typed_constant(left)?;
+                let is_known = (left != 0) == (*op == BinaryOp::Or);
+                let value = match is_known {
+                    true => left,
+                    false => self.constant(right)?,
+                };
+                (i64::from(value != 0), INT)
             }
             ExprKind::Binary(op, left, right) => {
-                let (left, right) = (self.constant(left)?, self.constant(right)?);
-                Domain::FULL.binary(*op, left, right).ok()
+                use BinaryOp::*;
+                let (left, lw) = self.typed_constant(left)?;
+                let (right, rw) = self.typed_constant(right)?;
+                let shift = matches!(op, ShiftLeft | ShiftRight);
+                let width = match shift {
+                    true => promoted(lw).width()?,
+                    false => usual(lw, rw).width()?,
+                };
+                let left = width.wrap(left);
+                let right = if shift { right } else { width.wrap(right) };
+                let (l, r) = (left as u64, right as u64);
+                let wide = width.bits == 64 && !width.signed;
+                let value = match op {
+                    Less if wide => i64::from(l < r),
+                    LessEqual if wide => i64::from(l <= r),
+                    Greater if wide => i64::from(l > r),
+                    GreaterEqual if wide => i64::from(l >= r),
+                    Divide if wide => l.checked_div(r)? as i64,
+                    Remainder if wide => l.checked_rem(r)? as i64,
+                    ShiftRight if wide => l.checked_shr(u32::try_from(right).ok()?)? as i64,
+                    _ => Domain::FULL.binary(*op, left, right).ok()?,
+                };
+                match op {
+                    Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual => (value, INT),
+                    _ => (width.wrap(value), width),
+                }
             }
-            ExprKind::Conditional(condition, Some(yes), no) => match self.constant(condition)? {
-                0 => self.constant(no),
-                _ => self.constant(yes),
-            },
-            ExprKind::Cast(_, inner) => self.constant(inner),
-            _ => None,
-        }
+            ExprKind::Conditional(condition, Some(yes), no) => {
+                let (used, unused) = match self.constant(condition)? {
+                    0 => (no, yes),
+                    _ => (yes, no),
+                };
+                let (value, width) = self.typed_constant(used)?;
+                let width = match self.typed_constant(unused) {
+                    Some((_, other)) => usual(width, other).width()?,
+                    None => width,
+                };
+                (width.wrap(value), width)
+            }
+            ExprKind::Cast(ty, inner) => {
+                let (value, _) = self.typed_constant(inner)?;
+                let width = ty.width()?;
+                match &*ty.kind {
+                    TypeKind::Bool => (i64::from(value != 0), width),
+                    TypeKind::Int { .. } => (width.wrap(value), width),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        })
     }
 
     /// A declarator: the type that it makes of `base`, and its name.
     pub(crate) fn declarator(&mut self, base: Type) -> Parsing<(Type, Option<Rc<str>>, Span)> {
         self.deeper()?;
+        self.attributes()?;
         let mut ty = base;
         let start = self.peek().span;
         let mut stars = 0;
@@ -754,8 +915,23 @@ impl Parser {
     /// `[n]` and `(parameters)` behind a name.
     fn suffixes(&mut self, ty: Type, span: Span) -> Parsing<(Type, Span)> {
         if self.take("[") {
-            while self.take_name("static") || self.take_name("const") || self.take_name("restrict")
-            {
+            // Of a parameter: what the pointer is that it becomes.
+            const QUALIFIERS: [&str; 8] = [
+                "static",
+                "const",
+                "restrict",
+                "volatile",
+                "_Atomic",
+                "__const",
+                "__restrict",
+                "__restrict__",
+            ];
+            while QUALIFIERS.iter().any(|word| self.peek().is_name(word)) {
+                self.next();
+            }
+            let any_length = self.peek().is("*") && self.peek_at(1).is("]");
+            if any_length {
+                self.next();
             }
             let length = match self.peek().is("]") {
                 true => None,
@@ -789,6 +965,28 @@ impl Parser {
             return Ok(parameters);
         }
         self.open_scope();
+        // Names alone, whose types follow.
+        let only_names = self.peek().kind == Kind::Name && !self.at_type(0) && {
+            let next = self.peek_at(1);
+            next.is(",") || next.is(")")
+        };
+        if only_names {
+            loop {
+                let span = self.peek().span;
+                let name = self.name()?;
+                self.declare(name.clone(), Known::Object);
+                parameters.push(Parameter {
+                    name: Some(name),
+                    ty: Type::int(32, true),
+                    span,
+                });
+                if self.take(")") {
+                    self.close_scope();
+                    return Ok(parameters);
+                }
+                self.expect(",")?;
+            }
+        }
         loop {
             if self.take("...") {
                 self.expect(")")?;
@@ -798,12 +996,13 @@ impl Parser {
             let (base, _) = self.specifiers()?;
             let (ty, name, _) = self.declarator(base)?;
             self.attributes()?;
-            // Arrays and functions are passed as pointers.
-            let ty = match &*ty.kind {
-                TypeKind::Array(element, _) => Type::pointer(element.clone()),
-                TypeKind::Function(_) => Type::pointer(ty),
-                _ => ty,
-            };
+            if let TypeKind::Array(_, Some(length)) = &*ty.kind
+                && has_effects(length)
+            {
+                let message = "what the length of a parameter changes is not supported";
+                return self.error(length.span, message);
+            }
+            let ty = passed(ty);
             if let Some(name) = &name {
                 self.declare(name.clone(), Known::Object);
             }

@@ -29,6 +29,9 @@ struct Macro {
     body: Rc<[Token]>,
 }
 
+/// The arguments of a macro.
+type Arguments = Vec<Vec<Token>>;
+
 /// Files with their texts.
 pub type Files = Vec<(String, String)>;
 
@@ -60,17 +63,31 @@ struct Condition {
     span: Span,
 }
 
+/// The lines of a file.
+struct Lines {
+    /// The offset at which the file begins.
+    base: usize,
+    /// The offsets at which lines end.
+    ends: Vec<usize>,
+}
+
 /// The work so far.
 pub struct Preprocessor<'a> {
     read: ReadFile<'a>,
     include: &'a [PathBuf],
     macros: HashMap<Rc<str>, Macro>,
+    /// Macros that `#pragma push_macro` has kept.
+    pushed: Vec<(Rc<str>, Option<Macro>)>,
     files: Vec<(String, String)>,
     /// The tokens of a file that was included before.
     lexed: HashMap<String, Rc<[Token]>>,
     once: Vec<String>,
     companions: Vec<PathBuf>,
     next_offset: usize,
+    /// Where each file begins, and its lines.
+    lines: Vec<Lines>,
+    /// Where `#line` stands, and how much larger the numbers of the lines behind it are.
+    renumbered: Vec<(usize, i64)>,
     cursors: Vec<Cursor>,
     conditions: Vec<Condition>,
     pending: VecDeque<Token>,
@@ -96,11 +113,14 @@ impl<'a> Preprocessor<'a> {
             read,
             include,
             macros: HashMap::new(),
+            pushed: Vec::new(),
             files: Vec::new(),
             lexed: HashMap::new(),
             once: Vec::new(),
             companions: Vec::new(),
-            next_offset: text.len() + 1,
+            next_offset: 0,
+            lines: Vec::new(),
+            renumbered: Vec::new(),
             cursors: Vec::new(),
             conditions: Vec::new(),
             pending: VecDeque::new(),
@@ -109,6 +129,7 @@ impl<'a> Preprocessor<'a> {
             depth: 0,
             errors: Vec::new(),
         };
+        this.add_lines(text);
         let mut tokens = Vec::new();
         for name in before {
             this.define_all(&[]);
@@ -120,8 +141,9 @@ impl<'a> Preprocessor<'a> {
             }
         }
         let of_headers = tokens.len();
-        // What the headers define is no business of a text that has its macros behind it.
+        // What the headers define is no business of a text that has its macros behind it. Those that it includes itself define their macros again.
         this.macros.clear();
+        this.lexed.clear();
         this.define_all(defines);
         let read = lex::tokens(text, 0, &mut this.errors);
         this.cursors.push(Cursor {
@@ -307,8 +329,8 @@ impl<'a> Preprocessor<'a> {
                 return true;
             }
             "__LINE__" => {
-                self.pending
-                    .push_front(number(token.span.start.to_string()));
+                let (_, line) = self.line_at(token.span.start as usize);
+                self.pending.push_front(number(line.to_string()));
                 return true;
             }
             "__FILE__" => {
@@ -328,11 +350,14 @@ impl<'a> Preprocessor<'a> {
         }
         let mut span = token.span;
         let mut arguments = Vec::new();
+        let mut hidden = token.hidden.clone();
         if let Some(parameters) = &definition.parameters {
-            let Some(found) = self.arguments(token, &mut span) else {
+            let Some((found, close)) = self.arguments(token, &mut span) else {
                 return false;
             };
             arguments = found;
+            // Where the bracket comes from behind a macro, what is made here does not come from that macro alone.
+            hidden = Hidden::both(&hidden, &close);
             if parameters.is_empty() && arguments.len() == 1 && arguments[0].is_empty() {
                 arguments.clear();
             }
@@ -366,7 +391,7 @@ impl<'a> Preprocessor<'a> {
         }
         self.expansions += 1;
         let body = self.substitute(&definition, &arguments, span);
-        let hidden = Hidden::with(token.text.clone(), token.hidden.clone());
+        let hidden = Hidden::with(token.text.clone(), hidden);
         if hidden.count > MOST_NESTED {
             self.error(span, "macros are nested too deeply here");
             return true;
@@ -374,7 +399,7 @@ impl<'a> Preprocessor<'a> {
         for (index, mut made) in body.into_iter().enumerate().rev() {
             made.hidden = Some(match made.hidden.take() {
                 None => hidden.clone(),
-                Some(own) => Hidden::with(token.text.clone(), Some(own)),
+                Some(own) => Hidden::either(own, &hidden),
             });
             if index == 0 {
                 made.space = token.space;
@@ -385,8 +410,12 @@ impl<'a> Preprocessor<'a> {
         true
     }
 
-    /// The arguments of a macro that is like a function; `None` where no bracket follows its name.
-    fn arguments(&mut self, name: &Token, span: &mut Span) -> Option<Vec<Vec<Token>>> {
+    /// The arguments of a macro that is like a function, and the macros that the closing bracket comes from; `None` where no bracket follows its name.
+    fn arguments(
+        &mut self,
+        name: &Token,
+        span: &mut Span,
+    ) -> Option<(Arguments, Option<Rc<Hidden>>)> {
         let open = self.next_raw();
         match open {
             Some(token) if token.is("(") => {}
@@ -402,7 +431,7 @@ impl<'a> Preprocessor<'a> {
             let Some(token) = self.next_raw() else {
                 let message = format!("the arguments of the macro `{}` have no end", name.text);
                 self.error(name.span, message);
-                return Some(arguments);
+                return Some((arguments, None));
             };
             if token.is("(") {
                 depth += 1;
@@ -412,7 +441,7 @@ impl<'a> Preprocessor<'a> {
                     if token.span.start >= span.start && token.span.end - span.start < 4096 {
                         *span = span.to(token.span);
                     }
-                    return Some(arguments);
+                    return Some((arguments, token.hidden));
                 }
                 depth -= 1;
             } else if token.is(",") && depth == 0 {
@@ -464,14 +493,19 @@ impl<'a> Preprocessor<'a> {
                 if paste || pasted_next {
                     piece = arguments[index].clone();
                     // `, ## __VA_ARGS__` without arguments takes the comma away.
-                    if paste && definition.variadic && index == parameters.len() {
+                    let rest = definition.variadic && index == parameters.len();
+                    if paste && rest && result.last().is_some_and(|t| t.is(",")) {
+                        paste = false;
                         if piece.is_empty() {
-                            if result.last().is_some_and(|t| t.is(",")) {
-                                result.pop();
-                            }
-                        } else if result.last().is_some_and(|t| t.is(",")) {
-                            paste = false;
+                            result.pop();
                         }
+                    } else if piece.is_empty() {
+                        // Something must stand there, or what is beside it would be joined with what is beyond.
+                        piece.push(Token {
+                            kind: Kind::Other,
+                            text: "".into(),
+                            ..token.clone()
+                        });
                     }
                 } else {
                     piece = self.expanded(arguments[index].clone());
@@ -488,16 +522,19 @@ impl<'a> Preprocessor<'a> {
                 paste = false;
                 if let Some(left) = result.pop() {
                     let right = piece.remove(0);
-                    result.extend(self.pasted(&left, &right, span));
+                    result.extend(self.pasted(left, right, span));
                 }
             }
-            paste = paste && piece.is_empty();
             result.extend(piece);
         }
+        result.retain(|token| !token.text.is_empty());
         result
     }
 
-    fn pasted(&mut self, left: &Token, right: &Token, span: Span) -> Vec<Token> {
+    fn pasted(&mut self, left: Token, right: Token, span: Span) -> Vec<Token> {
+        if left.text.is_empty() || right.text.is_empty() {
+            return vec![if left.text.is_empty() { right } else { left }];
+        }
         let text = format!("{}{}", left.text, right.text);
         let mut made = lex::tokens(&text, 0, &mut self.errors);
         for token in &mut made {
@@ -589,15 +626,47 @@ impl<'a> Preprocessor<'a> {
                 {
                     self.once.push(cursor.name.clone());
                 }
+                let is_push = rest.first().is_some_and(|t| t.is_name("push_macro"));
+                let is_pop = rest.first().is_some_and(|t| t.is_name("pop_macro"));
+                if let Some(name) = rest.get(2).filter(|_| is_push || is_pop) {
+                    let name: Rc<str> = name.text.trim_matches('"').into();
+                    match is_push {
+                        true => {
+                            let now = self.macros.get(&name).cloned();
+                            self.pushed.push((name, now));
+                        }
+                        false => self.pop_macro(&name),
+                    }
+                }
             }
-            "warning" | "line" | "ident" => {}
+            "warning" | "ident" => {}
+            "line" => {
+                let line = self.expanded(rest.to_vec());
+                self.renumber(line.first(), span);
+            }
             // Where a preprocessor has been: `# 1 "file.c"`.
-            _ if name.kind == Kind::Number => {}
+            _ if name.kind == Kind::Number => self.renumber(Some(&name), span),
             other => {
                 let message = format!("there is no directive `#{other}`");
                 self.error(span, message);
             }
         }
+    }
+
+    /// `#pragma pop_macro("name")`: it is again what it was at the last `push_macro`.
+    fn pop_macro(&mut self, name: &str) {
+        let Some(at) = self
+            .pushed
+            .iter()
+            .rposition(|(pushed, _)| &**pushed == name)
+        else {
+            return;
+        };
+        let (name, before) = self.pushed.remove(at);
+        match before {
+            Some(before) => self.macros.insert(name, before),
+            None => self.macros.remove(&name),
+        };
     }
 
     fn open(&mut self, outer: bool, holds: bool, span: Span) {
@@ -770,12 +839,45 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn add_file(&mut self, name: String, text: String) -> Rc<[Token]> {
-        let base = self.next_offset;
-        self.next_offset += text.len() + 1;
+        let base = self.add_lines(&text);
         let tokens: Rc<[Token]> = lex::tokens(&text, base as u32, &mut self.errors).into();
         self.lexed.insert(name.clone(), tokens.clone());
         self.files.push((name, text));
         tokens
+    }
+
+    /// A file begins behind all others: its offset.
+    fn add_lines(&mut self, text: &str) -> usize {
+        let base = self.next_offset;
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let ends = ends.map(|(at, _)| base + at).collect();
+        self.lines.push(Lines { base, ends });
+        self.next_offset += text.len() + 1;
+        base
+    }
+
+    /// The number of the line at this offset, as it is in the file and as `#line` has it.
+    fn line_at(&self, offset: usize) -> (i64, i64) {
+        let file = self.lines.partition_point(|file| file.base <= offset);
+        let Some(file) = file.checked_sub(1).map(|file| &self.lines[file]) else {
+            return (1, 1);
+        };
+        let line = 1 + file.ends.partition_point(|end| *end < offset) as i64;
+        let mut before = self.renumbered.iter().rev();
+        let before = before.find(|(at, _)| (file.base..offset).contains(at));
+        let by = before.map_or(0, |(_, by)| *by);
+        (line, line.wrapping_add(by))
+    }
+
+    /// `#line 7`, or `# 7` as a preprocessor writes it: the next line has that number.
+    fn renumber(&mut self, number: Option<&Token>, span: Span) {
+        let number = number.and_then(|token| condition::number(&token.text));
+        if let Some(number) = number {
+            let at = span.start as usize;
+            let (line, _) = self.line_at(at);
+            self.renumbered
+                .push((at, number.value.wrapping_sub(line + 1)));
+        }
     }
 
     fn enter(&mut self, tokens: Rc<[Token]>, directory: Option<PathBuf>, name: String) {

@@ -72,7 +72,7 @@ impl Type {
             TypeKind::Int { bits, signed } => {
                 format!("{}int{bits}", if *signed { "" } else { "u" })
             }
-            TypeKind::Float => "floating".into(),
+            TypeKind::Float(_) => "floating".into(),
             TypeKind::Pointer(to) => format!("{} *", to.describe(ast)),
             TypeKind::Array(element, _) => format!("{}[]", element.describe(ast)),
             TypeKind::Record(id) => record_name(&ast.records[id.0 as usize]),
@@ -95,6 +95,8 @@ pub(crate) trait Lengths {
     fn length(&mut self, expr: &Rc<crate::ast::Expr>) -> Done<u64>;
     /// The type that `typeof` gives.
     fn type_of(&mut self, expr: Option<&Rc<crate::ast::Expr>>, span: Span) -> Done<Type>;
+    /// An object may be looked at as numbers of another sign.
+    fn mixes_signs(&mut self);
     /// The program.
     fn ast(&self) -> &Ast;
 }
@@ -117,7 +119,8 @@ pub(crate) fn size(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<(u6
     Ok(match &*ty.kind {
         TypeKind::Void | TypeKind::Function(_) | TypeKind::Bool => (1, 1),
         TypeKind::Int { bits, .. } => (u64::from(bits / 8), u64::from(bits / 8)),
-        TypeKind::Float | TypeKind::Pointer(_) => (8, 8),
+        TypeKind::Float(bytes) => (u64::from(*bytes), u64::from(*bytes)),
+        TypeKind::Pointer(_) => (8, 8),
         TypeKind::Array(element, length) => {
             let (bytes, align) = size(element, span, lengths)?;
             let length = match length {
@@ -151,6 +154,14 @@ pub(crate) fn size(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<(u6
     })
 }
 
+/// Whether a number has a sign.
+pub(crate) fn sign(ty: &Type) -> Option<bool> {
+    match &*ty.kind {
+        TypeKind::Int { signed, .. } => Some(*signed),
+        _ => None,
+    }
+}
+
 /// How many cells an object of this type has.
 pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u64> {
     let count = match &*ty.kind {
@@ -172,6 +183,7 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
             };
             let mut total = 0u64;
             let mut widths: Option<Vec<(u64, bool)>> = None;
+            let mut signs: Option<Vec<Option<bool>>> = None;
             for field in fields {
                 if field.bits {
                     return fail(field.span, "bit-fields are not supported");
@@ -188,7 +200,7 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
                     scalars(&field.ty, field.span, lengths, &mut types)?;
                     let mut own = Vec::new();
                     for ty in &types {
-                        let floating = matches!(&*ty.kind, TypeKind::Float);
+                        let floating = matches!(&*ty.kind, TypeKind::Float(_));
                         own.push((size(ty, field.span, lengths)?.0, floating));
                     }
                     if widths.as_ref().is_some_and(|widths| *widths != own) {
@@ -196,6 +208,11 @@ pub(crate) fn cells(ty: &Type, span: Span, lengths: &mut dyn Lengths) -> Done<u6
                         return fail(field.span, message);
                     }
                     widths = Some(own);
+                    let own = types.iter().map(sign).collect();
+                    if signs.as_ref().is_some_and(|signs| *signs != own) {
+                        lengths.mixes_signs();
+                    }
+                    signs = Some(own);
                 }
             }
             total

@@ -2,6 +2,7 @@
 
 use crate::ast::*;
 use crate::body::Body;
+use crate::init::is_same_aggregate;
 use crate::packed::is_packed;
 use crate::types::{Done, Lengths, cells, fail, layout, resolved};
 use palisade_lang::{Diagnostic, Expr as LangExpr, Span};
@@ -29,6 +30,8 @@ pub(crate) struct Translator<'a> {
     pub leap: i64,
     /// Pointers become numbers, or numbers pointers.
     pub uses_bits: bool,
+    /// Numbers may be stored with one sign and read with another: see `Body::load_with`.
+    pub mixes_signs: bool,
     /// Where an object of other scalars becomes a pointer to bytes that is kept …
     pub seen_as_bytes: Option<Span>,
     /// … and whether a pointer to bytes is followed anywhere.
@@ -49,19 +52,28 @@ pub(crate) struct Translated {
     pub reach: i64,
     pub leap: i64,
     uses_bits: bool,
+    mixes_signs: bool,
 }
 
 /// Translates everything that `entry` needs.
 pub(crate) fn translate(ast: &Ast, entry: &str, whole: Span) -> Done<Translated> {
-    let translated = translate_with(ast, entry, whole, 1)?;
+    let translated = translate_with(ast, entry, whole, 1, false)?;
+    let signs = translated.mixes_signs;
     match translated.uses_bits {
         // The low bits of addresses are free for the program, as those of aligned objects are.
-        true => translate_with(ast, entry, whole, 16),
+        true => translate_with(ast, entry, whole, 16, signs),
+        false if signs => translate_with(ast, entry, whole, 1, signs),
         false => Ok(translated),
     }
 }
 
-fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Translated> {
+fn translate_with(
+    ast: &Ast,
+    entry: &str,
+    whole: Span,
+    stride: i64,
+    mixes_signs: bool,
+) -> Done<Translated> {
     let mut definitions = HashMap::new();
     for definition in &ast.definitions {
         definitions.insert(definition.name.clone(), definition);
@@ -69,9 +81,13 @@ fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Tran
     let mut declared: HashMap<Rc<str>, &Declaration> = HashMap::new();
     for declaration in &ast.declarations {
         // The one with an initial value or a known length counts.
-        let better = declared
-            .get(&declaration.name)
-            .is_none_or(|old| old.init.is_none() && (declaration.init.is_some() || old.is_extern));
+        let has_length =
+            |declaration: &Declaration| !matches!(&*declaration.ty.kind, TypeKind::Array(_, None));
+        let better = declared.get(&declaration.name).is_none_or(|old| {
+            let longer = has_length(declaration) && !has_length(old);
+            let extent = longer || has_length(declaration) == has_length(old) && old.is_extern;
+            old.init.is_none() && (declaration.init.is_some() || extent)
+        });
         if better {
             declared.insert(declaration.name.clone(), declaration);
         }
@@ -90,6 +106,7 @@ fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Tran
         reach: 1,
         leap: 0,
         uses_bits: false,
+        mixes_signs,
         seen_as_bytes: None,
         follows_bytes: false,
         local_types: Vec::new(),
@@ -122,6 +139,7 @@ fn translate_with(ast: &Ast, entry: &str, whole: Span, stride: i64) -> Done<Tran
         reach: translator.reach,
         leap: translator.leap,
         uses_bits: translator.uses_bits,
+        mixes_signs: translator.mixes_signs,
     })
 }
 
@@ -224,6 +242,14 @@ impl<'a> Translator<'a> {
         let TypeKind::Array(element, None) = &*ty.kind else {
             return Ok(ty);
         };
+        // `int a[] = (int[]) {1, 2}`, as GNU C has it.
+        let init = match init {
+            Some(Init::Expr(Expr {
+                kind: ExprKind::Compound(literal, inner),
+                ..
+            })) if is_same_aggregate(&ty, literal) => Some(&**inner),
+            other => other,
+        };
         let length = match init {
             Some(Init::List(entries, _)) => {
                 let mut next = 0;
@@ -237,7 +263,15 @@ impl<'a> Translator<'a> {
                     next += 1;
                     most = most.max(next);
                 }
-                most
+                let is_scalar = resolved(element, span, self)?.is_scalar();
+                let flat = |(at, init): &(Vec<Designator>, Init)| {
+                    at.is_empty() && matches!(init, Init::Expr(_))
+                };
+                match !is_scalar && entries.iter().any(flat) {
+                    // Without the inner brackets, several values are for one element.
+                    true => self.elements_of(element, most, init, span)?,
+                    false => most,
+                }
             }
             Some(Init::Expr(Expr {
                 kind: ExprKind::String(text),
@@ -253,6 +287,26 @@ impl<'a> Translator<'a> {
         })
     }
 
+    /// How many elements an initial value is for, at most so many.
+    fn elements_of(
+        &mut self,
+        element: &Type,
+        most: u64,
+        init: Option<&Init>,
+        span: Span,
+    ) -> Done<u64> {
+        let each = cells(element, span, self)?;
+        let (Some(init), false) = (init, each == 0) else {
+            return Ok(most);
+        };
+        let length = Expr::new(ExprKind::Int(most as i64, Type::int(64, false)), span);
+        let array = Type::new(TypeKind::Array(element.clone(), Some(Rc::new(length))));
+        let mut values = Vec::new();
+        crate::init::values(self, &array, init, 0, &mut values)?;
+        let last = values.iter().map(|(cell, ..)| cell / each + 1).max();
+        Ok(last.unwrap_or(most))
+    }
+
     /// Sets the initial values of an object: constants and addresses.
     pub fn initialise(&mut self, object: ObjectId, ty: &Type, init: &Init) -> Done<()> {
         let mut values = Vec::new();
@@ -263,6 +317,8 @@ impl<'a> Translator<'a> {
                 ExprKind::Compound(_, init) if is_packed(&target, span, self)? => {
                     crate::packed::initial(self, &target, init, span)?
                 }
+                // The value of a struct is its address here, and what it holds is not looked up.
+                _ if target.record().is_some() => None,
                 _ => self.constant(&expr, Some(&target))?,
             };
             let Some(value) = value else {
@@ -336,6 +392,10 @@ impl Lengths for Translator<'_> {
             }
             None => fail(span, "`__auto_type` needs an initial value"),
         }
+    }
+
+    fn mixes_signs(&mut self) {
+        self.mixes_signs = true;
     }
 
     fn ast(&self) -> &Ast {

@@ -158,7 +158,7 @@ impl Body<'_, '_> {
         if is_floating(to)
             && (is_floating(&value.ty) || value.ty.is_scalar() && !value.ty.is_pointer())
         {
-            return Ok(floating());
+            return Ok(Value { ty, ..floating() });
         }
         let (Some(width), Some(_)) = (to.width(), value.ty.width()) else {
             let (from, to) = (value.ty.clone(), to.clone());
@@ -176,6 +176,7 @@ impl Body<'_, '_> {
                     "what is computed with floating-point numbers is not followed: one cannot be looked at as something else",
                 );
             }
+            self.looked_at_as(&from, &to, span)?;
             let packed = [&from, &to].map(|ty| self.points_at_packed(ty, span));
             if let [Ok(one), Ok(other)] = packed
                 && one != other
@@ -204,6 +205,24 @@ impl Body<'_, '_> {
             lower::wrap(value.expr, width, range)
         };
         Ok(Value { expr, ty })
+    }
+
+    /// A pointer to one type becomes a pointer to another: of numbers, the sign may be another.
+    pub fn looked_at_as(&mut self, from: &Type, to: &Type, span: Span) -> Done<()> {
+        let narrow = |ty: &Type| match &*ty.kind {
+            TypeKind::Int { bits, signed } if *bits < 64 => Some((*bits, *signed)),
+            _ => None,
+        };
+        if let (Some((bits, one)), Some((others, other))) = (narrow(from), narrow(to))
+            && bits == others
+            && one != other
+        {
+            if from.atomic || to.atomic {
+                return fail(span, crate::calls::OTHER_SIGN);
+            }
+            self.translator.mixes_signs = true;
+        }
+        Ok(())
     }
 
     fn points_at_packed(&mut self, to: &Type, span: Span) -> Done<bool> {
@@ -235,10 +254,17 @@ impl Body<'_, '_> {
         self.convert(value, target, expr.span)
     }
 
+    /// The type that the value of an expression has, without its effects: an array is a pointer there.
+    fn value_type(&mut self, expr: &Expr) -> Done<Type> {
+        let before = self.mark();
+        let ty = self.rvalue(expr).map(|value| value.ty.plain());
+        self.take_back(before);
+        ty
+    }
+
     /// The type of an expression, without its effects.
     pub fn type_of(&mut self, expr: &Expr) -> Done<Type> {
-        let blocks = self.function.blocks.clone();
-        let here = self.here();
+        let before = self.mark();
         let ty = match &expr.kind {
             ExprKind::Name(_)
             | ExprKind::Member(..)
@@ -247,8 +273,7 @@ impl Body<'_, '_> {
             | ExprKind::Unary(Unary::Dereference, _) => self.place(expr).map(|(_, ty)| ty),
             _ => self.rvalue(expr).map(|value| value.ty),
         };
-        self.function.blocks = blocks;
-        self.begin(here);
+        self.take_back(before);
         ty
     }
 
@@ -350,6 +375,12 @@ impl Body<'_, '_> {
             ExprKind::Index(array, index) => self.element(array, index, span),
             ExprKind::Compound(ty, init) => {
                 let ty = self.translator.with_length(ty, Some(init), span)?;
+                if self.is_outside {
+                    // Outside functions it lasts as long as the program.
+                    let (object, ty) = self.translator.new_object("literal", ty, false, span)?;
+                    self.translator.initialise(object, &ty, init)?;
+                    return Ok((Place::Memory(LangExpr::Atom(Atom::Object(object))), ty));
+                }
                 let memory = self.memory("literal", &ty, span)?;
                 let address = LangExpr::Atom(Atom::AddressOf(memory));
                 self.fill(address.clone(), &ty, init, span)?;
@@ -408,6 +439,7 @@ impl Body<'_, '_> {
         };
         field = resolved(&field, span, self.translator)?;
         field.volatile |= ty.volatile;
+        field.constant |= ty.constant;
         match place {
             Place::Memory(address) => Ok((Place::Memory(self.behind(address, offset)), field)),
             Place::Register(_) => fail(span, "this is not a struct"),
@@ -501,13 +533,25 @@ impl Body<'_, '_> {
         let expr = match place {
             Place::Register(register) => LangExpr::Atom(Atom::Local(register)),
             Place::Memory(address) => {
-                let to = self.temporary(ty, span);
+                let width = ty.width().filter(|_| self.translator.mixes_signs);
+                let to = match width {
+                    // It may have been stored as a number with another sign.
+                    Some(_) => self.temporary(&Type::int(64, true), span),
+                    None => self.temporary(ty, span),
+                };
                 let load = Action::Load { to, address, order };
                 self.emit(load, span);
                 if ty.volatile && !ty.atomic {
                     self.volatile_note(span);
                 }
-                LangExpr::Atom(Atom::Local(to))
+                let value = LangExpr::Atom(Atom::Local(to));
+                match width {
+                    Some(width) if !ty.is_pointer() => {
+                        let range = self.range(&value);
+                        lower::wrap(value, width, range)
+                    }
+                    _ => value,
+                }
             }
         };
         Ok(Value {
@@ -575,6 +619,8 @@ impl Body<'_, '_> {
                 self.emit(store, span);
             }
             Place::Memory(address) if ty.record().is_some() => {
+                self.follows(address, ty, span);
+                self.follows(&value.expr, ty, span);
                 let count = cells(ty, span, self.translator)? as i64;
                 for cell in 0..count {
                     let to = self.temporary(&Type::int(64, true), span);
@@ -793,6 +839,16 @@ impl Body<'_, '_> {
                 let (bytes, _) = size(ty, span, self.translator)?;
                 Ok(unsigned_long(bytes as i64))
             }
+            ExprKind::AlignOf(_) if self.translator.ast.aligns => {
+                let message =
+                    "an alignment is asked for where attributes change it, which is not supported";
+                fail(span, message)
+            }
+            ExprKind::AlignOf(ty) => {
+                let (_, align) = size(ty, span, self.translator)?;
+                Ok(unsigned_long(align as i64))
+            }
+            ExprKind::NextArgument => fail(span, "variable arguments are not supported"),
             ExprKind::SizeOf(inner) => {
                 let ty = self.type_of(inner)?;
                 if matches!(&*ty.kind, TypeKind::Array(_, None)) {
@@ -816,7 +872,9 @@ impl Body<'_, '_> {
             ExprKind::SameTypes(left, right) => {
                 let left = resolved(left, span, self.translator)?;
                 let right = resolved(right, span, self.translator)?;
-                Ok(Value::int(i64::from(same(&left, &right))))
+                // But for their own qualifiers.
+                let same = same_qualified(&left.plain(), &right.plain());
+                Ok(Value::int(i64::from(same)))
             }
         }
     }
@@ -846,11 +904,12 @@ impl Body<'_, '_> {
         choices: &'e [(Option<Type>, Expr)],
         span: Span,
     ) -> Done<&'e Expr> {
-        let ty = self.rvalue(value)?.ty;
+        // It is not evaluated.
+        let ty = self.value_type(value)?;
         for (candidate, chosen) in choices {
             if let Some(candidate) = candidate {
                 let candidate = resolved(candidate, span, self.translator)?;
-                if same(&candidate, &ty) && candidate.atomic == ty.atomic {
+                if same_qualified(&candidate, &ty) {
                     return Ok(chosen);
                 }
             }
@@ -879,13 +938,14 @@ impl Body<'_, '_> {
         if let ExprKind::Binary(op, left, right) = &expr.kind {
             // Where the right side needs no steps, both can be evaluated at once.
             let left_value = self.rvalue(left)?;
-            let blocks = self.function.blocks.clone();
-            let here = self.here();
+            if let LangExpr::Const(known) = left_value.expr
+                && (known != 0) == (*op == BinaryOp::Or)
+            {
+                return Ok(Value::int(i64::from(known != 0)));
+            }
+            let before = self.mark();
             let value = self.rvalue(right)?;
-            let same_blocks = self.function.blocks.len() == blocks.len()
-                && self.function.blocks[here.index()].steps.len()
-                    == blocks[here.index()].steps.len();
-            if same_blocks && value.ty.is_scalar() && left_value.ty.is_scalar() {
+            if self.is_at(&before) && value.ty.is_scalar() && left_value.ty.is_scalar() {
                 let expr = lower::binary(*op, left_value.expr, value.expr);
                 let truth = lower::binary(BinaryOp::NotEqual, expr, LangExpr::Const(0));
                 return Ok(Value {
@@ -893,8 +953,7 @@ impl Body<'_, '_> {
                     ty: Type::int(32, true),
                 });
             }
-            self.function.blocks = blocks;
-            self.begin(here);
+            self.take_back(before);
             let result = self.temporary(&Type::int(8, true), span);
             let (second, short, after) = (self.block(span), self.block(span), self.block(span));
             let (then, otherwise) = match op {
@@ -919,6 +978,23 @@ impl Body<'_, '_> {
         let ExprKind::Conditional(condition, yes, no) = &expr.kind else {
             return self.rvalue(expr);
         };
+        if let Some(yes) = yes
+            && is_of_constants(condition)
+            && let LangExpr::Const(known) = self.rvalue(condition)?.expr
+        {
+            // So it can be a constant, such as the length of an array.
+            let (used, unused) = if known != 0 { (yes, no) } else { (no, yes) };
+            let unused = Value {
+                ty: self.value_type(unused)?,
+                ..Value::nothing()
+            };
+            let value = self.rvalue(used)?;
+            let ty = match known != 0 {
+                true => self.common(&value, &unused),
+                false => self.common(&unused, &value),
+            };
+            return self.convert(value, &ty, span);
+        }
         let (then, otherwise, after) = (self.block(span), self.block(span), self.block(span));
         let mut kept = None;
         match yes {
@@ -999,7 +1075,9 @@ impl Body<'_, '_> {
             }
             let pointer = self.type_of(right)?.is_pointer();
             let vague = value.ty.pointee().is_some_and(Type::is_void);
-            if !pointer && (vague || mentions_size(right) || self.is_view(left)?) {
+            // How many bytes are between two of them is not known either.
+            let view = self.is_view(left)? || pointer && self.is_view(right)?;
+            if vague || view || !pointer && mentions_size(right) {
                 let message = "arithmetic in bytes on pointers to other objects is not supported";
                 return fail(span, message);
             }
@@ -1009,7 +1087,7 @@ impl Body<'_, '_> {
     }
 
     /// Whether an object of other scalars is looked at as bytes here: `(char *)&x`.
-    fn is_view(&mut self, pointer: &Expr) -> Done<bool> {
+    pub fn is_view(&mut self, pointer: &Expr) -> Done<bool> {
         let ExprKind::Cast(ty, inner) = &pointer.kind else {
             return Ok(false);
         };
@@ -1149,7 +1227,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn compare_unsigned(&self, op: BinaryOp, left: ValueExpr, right: ValueExpr) -> ValueExpr {
+    pub fn compare_unsigned(&self, op: BinaryOp, left: ValueExpr, right: ValueExpr) -> ValueExpr {
         use BinaryOp::*;
         let (l, r) = (self.range(&left).0 >= 0, self.range(&right).0 >= 0);
         let sign = |e: &ValueExpr, op| lower::binary(op, e.clone(), LangExpr::Const(0));
@@ -1217,6 +1295,8 @@ impl Body<'_, '_> {
             }
             (BinaryOp::Subtract, true, true) => {
                 let each = each(self, &left.ty)?.max(1);
+                // Between two bytes of other objects there are more than is counted here.
+                self.translator.follows_bytes |= left.ty.pointee().is_some_and(is_byte);
                 let distance = lower::binary(op, left.expr.clone(), right.expr.clone());
                 Ok(Some(Value {
                     expr: lower::binary(BinaryOp::Divide, distance, LangExpr::Const(each)),
@@ -1320,7 +1400,12 @@ impl Body<'_, '_> {
             let changed = self.change(op, target, &ty, operand, wanted, span)?;
             return Ok(changed.map(|(_, new)| new));
         }
-        let mut value = match self.copied(value, &target, &ty)? {
+        // What is copied as it is has no value of its own where it may have been stored with another sign.
+        let copied = match wanted && self.translator.mixes_signs {
+            true => None,
+            false => self.copied(value, &target, &ty)?,
+        };
+        let mut value = match copied {
             Some(value) => value,
             None => self.rvalue_for(value, &ty)?,
         };
@@ -1369,14 +1454,14 @@ fn is_byte(ty: &Type) -> bool {
 }
 
 fn is_floating(ty: &Type) -> bool {
-    matches!(&*ty.kind, TypeKind::Float)
+    matches!(&*ty.kind, TypeKind::Float(_))
 }
 
 /// A floating-point number, whichever.
 pub(crate) fn floating() -> Value {
     Value {
         expr: LangExpr::Const(0),
-        ty: Type::new(TypeKind::Float),
+        ty: Type::new(TypeKind::Float(8)),
     }
 }
 
@@ -1430,7 +1515,7 @@ pub(crate) fn promoted(width: Width) -> Type {
 }
 
 /// The usual arithmetic conversions.
-fn usual(left: Width, right: Width) -> Type {
+pub(crate) fn usual(left: Width, right: Width) -> Type {
     let (Some(left), Some(right)) = (promoted(left).width(), promoted(right).width()) else {
         return Type::int(32, true);
     };
@@ -1439,13 +1524,46 @@ fn usual(left: Width, right: Width) -> Type {
     Type::int(bits, !unsigned)
 }
 
+/// Whether an expression has no names in it, and no calls.
+fn is_of_constants(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int(..)
+        | ExprKind::SizeOfType(_)
+        | ExprKind::AlignOf(_)
+        | ExprKind::OffsetOf(..)
+        | ExprKind::SameTypes(..) => true,
+        ExprKind::Unary(op, inner) => {
+            !matches!(op, Unary::AddressOf | Unary::Dereference) && is_of_constants(inner)
+        }
+        ExprKind::Cast(_, inner) => is_of_constants(inner),
+        ExprKind::Binary(_, left, right) => is_of_constants(left) && is_of_constants(right),
+        ExprKind::Conditional(condition, yes, no) => {
+            let yes = yes.as_deref().is_none_or(is_of_constants);
+            yes && is_of_constants(condition) && is_of_constants(no)
+        }
+        _ => false,
+    }
+}
+
+/// Whether two types are the same, with the qualifiers of what pointers point at.
+fn same_qualified(left: &Type, right: &Type) -> bool {
+    let (mut l, mut r) = (left, right);
+    while let (Some(to), Some(other)) = (l.pointee(), r.pointee()) {
+        (l, r) = (to, other);
+        if (l.constant, l.volatile, l.atomic) != (r.constant, r.volatile, r.atomic) {
+            return false;
+        }
+    }
+    left.atomic == right.atomic && same(left, right)
+}
+
 /// Whether two types are the same, but for qualifiers.
 fn same(left: &Type, right: &Type) -> bool {
     match (&*left.kind, &*right.kind) {
         (TypeKind::Void, TypeKind::Void)
         | (TypeKind::Bool, TypeKind::Bool)
-        | (TypeKind::Float, TypeKind::Float)
         | (TypeKind::Function(_), TypeKind::Function(_)) => true,
+        (TypeKind::Float(bytes), TypeKind::Float(others)) => bytes == others,
         (TypeKind::Int { bits, signed }, TypeKind::Int { bits: b, signed: s }) => {
             bits == b && signed == s
         }

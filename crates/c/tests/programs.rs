@@ -95,9 +95,34 @@ fn objects_that_are_looked_at_as_others_are_refused() {
             "int n = x, array[n]; whole = sizeof array;",
             "the size of an array",
         ),
+        ("whole = (char *)(&p + 1) - (char *)&p;", "in bytes"),
+        (
+            "char *c = (char *)&p; memset(c, 0, sizeof p);",
+            "single bytes",
+        ),
+        ("void *v = &p; memset(v, 0, 8);", "not known"),
+        ("asm(\"rdtsc\" : \"=a\"(x));", "assembly"),
+        ("asm(\"rdtsc\");", "assembly"),
+        ("whole = printf(\"\");", "nothing else can depend"),
+        (
+            "static _Atomic int n; x = atomic_load((_Atomic unsigned *)&n);",
+            "another sign",
+        ),
+        (
+            "__attribute__((cleanup(free))) int *q = &x;",
+            "the attribute `cleanup`",
+        ),
+        ("x = memcmp(&p, &p, sizeof p);", "bytes of objects"),
+        (
+            "struct wide { int n; } __attribute__((aligned(64))); x = _Alignof(struct wide);",
+            "an alignment",
+        ),
+        ("int f(int n, int a[n++]);", "the length of a parameter"),
+        ("x = 'ab';", "more than one character"),
+        ("x = L\"a\"[0];", "wide strings"),
     ] {
         let text = format!(
-            "#include <string.h>\n#include <time.h>\n{shapes}int main(void) {{ {statement} }}\n"
+            "#include <stdatomic.h>\n#include <stdio.h>\n#include <string.h>\n#include <time.h>\n{shapes}int main(void) {{ {statement} }}\n"
         );
         let parsed = palisade_c::parse("other.c", &text, &palisade_c::Options::default());
         let Err((_, errors)) = parsed else {

@@ -12,3 +12,4 @@ int atoi(const char *text);
 int rand(void);
 static inline int abs(int number) { return number < 0 ? -number : number; }
 static inline long labs(long number) { return number < 0 ? -number : number; }
+static inline long long llabs(long long number) { return number < 0 ? -number : number; }

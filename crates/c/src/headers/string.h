@@ -27,3 +27,31 @@ static inline char *strncpy(char *to, const char *from, size_t most) {
   return to;
 }
 static inline char *strcpy(char *to, const char *from) { return strncpy(to, from, strlen(from) + 1); }
+static inline int __palisade_compare_bytes(const unsigned char *one, const unsigned char *other, size_t size) {
+  for (size_t at = 0; at < size; at++)
+    if (one[at] != other[at])
+      return one[at] < other[at] ? -1 : 1;
+  return 0;
+}
+int memcmp(const void *one, const void *other, size_t size);
+static inline char *strcat(char *to, const char *from) {
+  strcpy(to + strlen(to), from);
+  return to;
+}
+static inline char *strchr(const char *text, int wanted) {
+  for (;; text++) {
+    if (*text == (char)wanted)
+      return (char *)text;
+    if (!*text)
+      return (char *)0;
+  }
+}
+static inline char *strrchr(const char *text, int wanted) {
+  const char *found = (char *)0;
+  for (;; text++) {
+    if (*text == (char)wanted)
+      found = text;
+    if (!*text)
+      return (char *)found;
+  }
+}
