@@ -15,6 +15,19 @@ fn kind(word: &[u8; 3]) -> u8 {
     }
 }
 
+fn is_end(word: &[u8]) -> bool {
+    match word {
+        b"" => true,
+        b"end" => true,
+        _ => false,
+    }
+}
+
+enum Command {
+    Put(u8),
+    Get,
+}
+
 fn invalid(by: i8) -> *mut u8 {
     (by - 1) as *mut u8
 }
@@ -31,4 +44,8 @@ fn main() {
     assert_eq!(("\n".len(), "\"\\".len(), "\u{200b}".len()), (1, 2, 3));
     assert_eq!(('\u{200b}' as u32, '\'' as u8, '\t' as u8), (0x200b, 39, 9));
     assert_eq!(b"a\tb"[1], 9);
+    assert!(is_end(b"end") && is_end(b"") && !is_end(b"ends"));
+    let variant = std::mem::discriminant(&Command::Put(1));
+    assert!(variant == std::mem::discriminant(&Command::Put(2)));
+    assert!(variant != std::mem::discriminant(&Command::Get));
 }

@@ -76,6 +76,8 @@ pub struct Variant {
     pub name: Rc<str>,
     /// The number that stands for it.
     pub discriminant: i128,
+    /// Whether the number is written, and not one more than the one before it.
+    given: bool,
 }
 
 /// A text that `syn` could not read.
@@ -104,6 +106,8 @@ pub struct Index {
     pub twice: FxHashSet<String>,
     /// The variants of enums, by path.
     pub enums: FxHashMap<String, Vec<Variant>>,
+    /// Numbers of variants that are computed: the enum, the variant's place in it, and where that is written.
+    computed: Vec<(String, usize, String)>,
     /// The names of structs' fields, and of the fields of variants (`Enum::Variant`).
     pub fields: FxHashMap<String, Vec<Rc<str>>>,
     /// How many fields of a union hold anything, by path.
@@ -290,6 +294,65 @@ impl Index {
         }
     }
 
+    /// Finds out the numbers of variants that are computed: `value` gives that of a constant, by its body.
+    pub fn complete_enums(
+        &mut self,
+        value: impl Fn(&Index, usize) -> Option<i128>,
+    ) -> Result<(), String> {
+        let computed = std::mem::take(&mut self.computed);
+        let mut failed = Vec::new();
+        // One may be computed from another that comes behind it: until nothing changes.
+        for round in 0..MAX_ROUNDS {
+            let mut changed = false;
+            failed.clear();
+            for (path, at, place) in &computed {
+                let known = self.enums.get(path).and_then(|variants| variants.get(*at));
+                let Some((name, old)) = known.map(|v| (v.name.clone(), v.discriminant)) else {
+                    continue;
+                };
+                let body = self.by_path.get(&format!("{path}::{name}::{{constant#0}}"));
+                let number = body.and_then(|&body| value(self, body));
+                match number.filter(|number| i32::try_from(*number).is_ok()) {
+                    Some(number) if number == old && round > 0 => {}
+                    Some(number) if round + 1 < MAX_ROUNDS => {
+                        changed |= number != old;
+                        self.give_number(path, *at, number);
+                    }
+                    _ => failed.push((path, place, name)),
+                }
+            }
+            if !changed && round > 0 {
+                break;
+            }
+        }
+        for (path, place, name) in failed {
+            if !self.is_crate(path.split("::").next().unwrap_or("")) {
+                return Err(format!(
+                    "{place}: the number of the variant {name} is computed; write it as a number"
+                ));
+            }
+            // Of another crate: it is as if the enum were not known, where it is used at all.
+            for variant in self.enums.remove(path).unwrap_or_default() {
+                self.fields.remove(&format!("{path}::{}", variant.name));
+            }
+            self.variants.remove(path);
+            self.enums.insert(path.clone(), Vec::new());
+        }
+        Ok(())
+    }
+
+    /// Gives a variant its number, and those behind it that have none of their own the next ones.
+    fn give_number(&mut self, path: &str, at: usize, number: i128) {
+        let variants = self.enums.get_mut(path).into_iter().flatten();
+        let behind = variants.skip(at).enumerate();
+        for (number, (far, variant)) in (number..).zip(behind) {
+            if far > 0 && variant.given {
+                break;
+            }
+            variant.discriminant = number;
+        }
+    }
+
     fn add_body(&mut self, body: Body) {
         let number = self.bodies.len();
         let segments: Vec<&str> = split_path(&body.path);
@@ -387,6 +450,9 @@ impl Index {
         Ok(())
     }
 }
+
+/// Numbers of variants that are computed from one another are known after so many rounds.
+const MAX_ROUNDS: usize = 8;
 
 /// A type with other types for its parameters.
 pub fn replaced(ty: &Ty, parameters: &[Rc<str>], with: &[Ty]) -> Ty {
@@ -882,12 +948,12 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             if let Some((_, expr)) = &variant.discriminant {
                 match number_of(expr) {
                     Some(number) => next = number,
-                    None => self.trouble.push(format!(
-                        "{}:{}: the number of the variant {} is computed; write it as a number",
-                        expr.span().start().line,
-                        expr.span().start().column + 1,
-                        variant.ident
-                    )),
+                    None => {
+                        let start = expr.span().start();
+                        let place = format!("{}:{}", start.line, start.column + 1);
+                        let computed = (self.path_to(&name), variants.len(), place);
+                        self.index.computed.push(computed);
+                    }
                 }
             }
             let ident = variant.ident.to_string();
@@ -904,6 +970,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             variants.push(Variant {
                 name: Rc::from(ident),
                 discriminant: next,
+                given: variant.discriminant.is_some(),
             });
             next += 1;
         }

@@ -229,6 +229,12 @@ pub(crate) fn indexed(
         mir::read_captures(&captures.unwrap_or_default(), index.names(""))
     });
     index.add(unit);
+    index
+        .complete_enums(run::build::constant_of)
+        .map_err(|message| {
+            let message = format!("{}: {message}", root.display());
+            vec![Diagnostic::error(Span::default(), message)]
+        })?;
     Ok(index)
 }
 

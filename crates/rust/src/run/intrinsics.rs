@@ -376,6 +376,10 @@ impl Machine<'_> {
                 let of = path.segments.last().and_then(|(_, args)| args.first());
                 self.size_or_align(of.unwrap_or(&Ty::Never), name == "size_of")?
             }
+            "discriminant" => {
+                let loc = self.target(state, arguments.first())?;
+                self.discriminant(state, &loc)?
+            }
             "size_of_val" | "align_of_val" => {
                 let of = path.segments.last().and_then(|(_, args)| args.first());
                 let of = of.cloned().unwrap_or(Ty::Never);

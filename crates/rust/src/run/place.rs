@@ -280,6 +280,11 @@ impl Machine<'_> {
         if let Some(length) = found.length {
             return Ok(length);
         }
+        if let Some(Val::Text(text)) = &found.virtual_value
+            && super::intrinsics::is_known(text)
+        {
+            return Ok(text.len() as u32);
+        }
         if let Ty::Array(_, length) = &found.ty
             && let Ty::Const(length) = **length
         {

@@ -273,7 +273,8 @@ impl Machine<'_> {
         })))
     }
 
-    fn discriminant(&mut self, state: &State, loc: &Loc) -> Run<Val> {
+    /// The number of the variant that is there.
+    pub fn discriminant(&mut self, state: &State, loc: &Loc) -> Run<Val> {
         if self.know.is_shared(loc.object) {
             return match self.know.shape(loc).cloned() {
                 Some(Shape::Variants(_, variants)) => {
