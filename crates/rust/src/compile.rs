@@ -70,6 +70,25 @@ pub fn mir_of(path: &Path, compiler: &Compiler) -> Result<String, CompileError> 
     std::fs::read_to_string(&output).map_err(|e| CompileError::Scratch(e.to_string()))
 }
 
+/// The same in another form, in which closures have everything that they capture. It has not all that the first one has.
+pub fn captures_of(path: &Path, compiler: &Compiler) -> Result<String, CompileError> {
+    let scratch = tempfile::tempdir().map_err(|e| CompileError::Scratch(e.to_string()))?;
+    let output = scratch.path().join("out.mir");
+    let mut command = Command::new(&compiler.rustc);
+    command
+        .arg("-Zunpretty=stable-mir")
+        .args(&FLAGS[2..])
+        .args(["--edition", &compiler.edition])
+        .arg("--crate-name=palisade_input")
+        .args(if compiler.test { &["--test"][..] } else { &[] })
+        .args(&compiler.arguments)
+        .arg("-o")
+        .arg(&output)
+        .arg(path);
+    run(command, compiler)?;
+    std::fs::read_to_string(&output).map_err(|e| CompileError::Scratch(e.to_string()))
+}
+
 /// How a crate was compiled for others: what decides what its text means.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Recorded {

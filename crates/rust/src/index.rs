@@ -28,17 +28,43 @@ pub struct Impl {
     pub module: String,
     /// Whether it is known which type its name means.
     pub exact: bool,
+    /// The same of the trait's name.
+    pub exact_trait: bool,
 }
 
-/// A struct's fields.
+/// What `#[repr(…)]` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repr {
+    /// `C`: the fields are in the order in which they are written.
+    pub c: bool,
+    /// `packed`: no field has a larger alignment.
+    pub packed: Option<usize>,
+    /// The bytes of the integer type that an enum's numbers have.
+    pub int: Option<usize>,
+    /// `align`: 1 where it is not said.
+    pub align: usize,
+}
+
+impl Default for Repr {
+    fn default() -> Repr {
+        Repr {
+            c: false,
+            packed: None,
+            int: None,
+            align: 1,
+        }
+    }
+}
+
+/// The fields of a struct, a union or a variant.
 #[derive(Clone, Debug)]
 pub struct Struct {
     /// The parameters.
     pub generics: Vec<Rc<str>>,
     /// The types of the fields.
     pub fields: Vec<Ty>,
-    /// What `repr(align(…))` says.
-    pub align: usize,
+    /// How it lies in memory.
+    pub repr: Repr,
     /// The module it is in, until it is found out what names mean there.
     module: Option<String>,
 }
@@ -50,6 +76,8 @@ pub struct Variant {
     pub name: Rc<str>,
     /// The number that stands for it.
     pub discriminant: i128,
+    /// Whether the number is written, and not one more than the one before it.
+    given: bool,
 }
 
 /// A text that `syn` could not read.
@@ -78,6 +106,8 @@ pub struct Index {
     pub twice: FxHashSet<String>,
     /// The variants of enums, by path.
     pub enums: FxHashMap<String, Vec<Variant>>,
+    /// Numbers of variants that are computed: the enum, the variant's place in it, and where that is written.
+    computed: Vec<(String, usize, String)>,
     /// The names of structs' fields, and of the fields of variants (`Enum::Variant`).
     pub fields: FxHashMap<String, Vec<Rc<str>>>,
     /// How many fields of a union hold anything, by path.
@@ -100,10 +130,18 @@ pub struct Index {
     pub scopes: Scopes,
     /// Crates that could not be read, and why.
     pub unread: FxHashMap<String, String>,
-    /// The parameters of structs, the types of their fields, and what they are aligned to.
+    /// The parameters of structs, the types of their fields, and how they lie in memory.
     pub structs: FxHashMap<String, Struct>,
-    /// The usual arguments of types whose names are not found out yet.
+    /// The same of the variants of enums.
+    pub variants: FxHashMap<String, Vec<Struct>>,
+    /// The same of unions.
+    pub union_fields: FxHashMap<String, Struct>,
+    /// The usual arguments of traits. They may name `Self`, so that they are put in only where the type is known.
+    pub usual_of_traits: FxHashMap<String, Vec<Usual>>,
+    /// The usual arguments of types and traits whose names are not found out yet.
     usual: Vec<(String, Vec<Usual>)>,
+    /// Which of them are traits'.
+    traits: FxHashSet<String>,
     /// Other names of types, with their parameters.
     aliases: FxHashMap<String, (Vec<Rc<str>>, Ty)>,
     impls_at: FxHashMap<(Rc<str>, u32, u32), usize>,
@@ -143,6 +181,10 @@ impl Index {
     pub fn add(&mut self, unit: Unit) {
         self.statics.extend(unit.statics);
         self.constants.extend(unit.constants);
+        // Which of several constants of one name is meant is not said.
+        for path in &unit.twice {
+            self.constants.remove(path);
+        }
         self.twice.extend(unit.twice);
         for body in unit.bodies {
             self.add_body(body);
@@ -160,16 +202,24 @@ impl Index {
                 (name.clone(), ty)
             });
             let meant = meant.collect();
-            self.scopes.defaults.insert(path, meant);
+            match self.traits.contains(&path) {
+                true => self.usual_of_traits.insert(path, meant),
+                false => self.scopes.defaults.insert(path, meant),
+            };
         }
         let mut structs = std::mem::take(&mut self.structs);
-        for found in structs.values_mut() {
+        let mut variants = std::mem::take(&mut self.variants);
+        let mut unions = std::mem::take(&mut self.union_fields);
+        let all = structs.values_mut().chain(unions.values_mut());
+        for found in all.chain(variants.values_mut().flatten()) {
             if let Some(module) = found.module.take() {
                 let meant = |ty| self.meant(&module, ty, &found.generics, &mut true, 0);
                 found.fields = found.fields.iter().map(meant).collect();
             }
         }
         self.structs = structs;
+        self.variants = variants;
+        self.union_fields = unions;
         let mut impls = std::mem::take(&mut self.impls);
         for found in &mut impls[first..] {
             let module = found.module.clone();
@@ -188,8 +238,10 @@ impl Index {
             });
             found.types = types.collect();
             if let Some(trait_) = &found.trait_ {
-                let trait_ = self.meant(&module, trait_, &found.generics, &mut true, 0);
+                let mut exact = true;
+                let trait_ = self.meant(&module, trait_, &found.generics, &mut exact, 0);
                 found.trait_ = Some(trait_);
+                found.exact_trait = exact;
             }
         }
         self.impls = impls;
@@ -239,6 +291,65 @@ impl Index {
                 args.iter().map(of).collect(),
             ),
             other => other.clone(),
+        }
+    }
+
+    /// Finds out the numbers of variants that are computed: `value` gives that of a constant, by its body.
+    pub fn complete_enums(
+        &mut self,
+        value: impl Fn(&Index, usize) -> Option<i128>,
+    ) -> Result<(), String> {
+        let computed = std::mem::take(&mut self.computed);
+        let mut failed = Vec::new();
+        // One may be computed from another that comes behind it: until nothing changes.
+        for round in 0..MAX_ROUNDS {
+            let mut changed = false;
+            failed.clear();
+            for (path, at, place) in &computed {
+                let known = self.enums.get(path).and_then(|variants| variants.get(*at));
+                let Some((name, old)) = known.map(|v| (v.name.clone(), v.discriminant)) else {
+                    continue;
+                };
+                let body = self.by_path.get(&format!("{path}::{name}::{{constant#0}}"));
+                let number = body.and_then(|&body| value(self, body));
+                match number.filter(|number| i32::try_from(*number).is_ok()) {
+                    Some(number) if number == old && round > 0 => {}
+                    Some(number) if round + 1 < MAX_ROUNDS => {
+                        changed |= number != old;
+                        self.give_number(path, *at, number);
+                    }
+                    _ => failed.push((path, place, name)),
+                }
+            }
+            if !changed && round > 0 {
+                break;
+            }
+        }
+        for (path, place, name) in failed {
+            if !self.is_crate(path.split("::").next().unwrap_or("")) {
+                return Err(format!(
+                    "{place}: the number of the variant {name} is computed; write it as a number"
+                ));
+            }
+            // Of another crate: it is as if the enum were not known, where it is used at all.
+            for variant in self.enums.remove(path).unwrap_or_default() {
+                self.fields.remove(&format!("{path}::{}", variant.name));
+            }
+            self.variants.remove(path);
+            self.enums.insert(path.clone(), Vec::new());
+        }
+        Ok(())
+    }
+
+    /// Gives a variant its number, and those behind it that have none of their own the next ones.
+    fn give_number(&mut self, path: &str, at: usize, number: i128) {
+        let variants = self.enums.get_mut(path).into_iter().flatten();
+        let behind = variants.skip(at).enumerate();
+        for (number, (far, variant)) in (number..).zip(behind) {
+            if far > 0 && variant.given {
+                break;
+            }
+            variant.discriminant = number;
         }
     }
 
@@ -339,6 +450,9 @@ impl Index {
         Ok(())
     }
 }
+
+/// Numbers of variants that are computed from one another are known after so many rounds.
+const MAX_ROUNDS: usize = 8;
 
 /// A type with other types for its parameters.
 pub fn replaced(ty: &Ty, parameters: &[Rc<str>], with: &[Ty]) -> Ty {
@@ -508,6 +622,7 @@ impl Reader<'_> {
                     types: FxHashMap::default(),
                     module: self.module.clone(),
                     exact: false,
+                    exact_trait: false,
                 };
                 self.add_impl(meta.path.span().start(), found);
                 Ok(())
@@ -527,6 +642,16 @@ impl Reader<'_> {
         self.index.fields.insert(path, names.collect());
     }
 
+    fn struct_of(&self, fields: &syn::Fields, generics: &syn::Generics, repr: Repr) -> Struct {
+        let fields = fields.iter().filter(|f| self.cfg.has(&f.attrs));
+        Struct {
+            generics: generics_of(generics),
+            fields: fields.map(|field| self.ty_of(&field.ty)).collect(),
+            repr,
+            module: Some(self.module.clone()),
+        }
+    }
+
     /// Reads what is inside, with a longer path.
     fn inside(&mut self, name: &str, read: impl FnOnce(&mut Self)) {
         let path = self.path_to(name);
@@ -536,24 +661,33 @@ impl Reader<'_> {
     }
 }
 
-/// What `#[repr(align(N))]` says, 1 where it says nothing.
-fn alignment(attributes: &[syn::Attribute]) -> usize {
-    let mut align = 1;
+/// What `#[repr(…)]` says.
+fn repr_of(attributes: &[syn::Attribute]) -> Repr {
+    let mut repr = Repr::default();
     for attribute in attributes.iter().filter(|a| a.path().is_ident("repr")) {
         let _ = attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("align") {
+            let name = meta.path.get_ident().map(ToString::to_string);
+            let name = name.as_deref().unwrap_or("");
+            let mut number = None;
+            if meta.input.peek(syn::token::Paren) {
                 let inside;
                 syn::parenthesized!(inside in meta.input);
-                align = inside.parse::<syn::LitInt>()?.base10_parse()?;
-            } else if meta.input.peek(syn::token::Paren) {
-                let inside;
-                syn::parenthesized!(inside in meta.input);
-                let _: proc_macro2::TokenStream = inside.parse()?;
+                number = Some(inside.parse::<syn::LitInt>()?.base10_parse::<usize>()?);
+            }
+            match (name, number) {
+                ("align", Some(number)) => repr.align = number.max(1),
+                ("packed", number) => repr.packed = Some(number.unwrap_or(1).max(1)),
+                ("C", _) => repr.c = true,
+                _ => {
+                    if let Ok(Ty::Int(int)) = parse_type_text(name) {
+                        repr.int = Some(usize::from(int.bits).div_ceil(8));
+                    }
+                }
             }
             Ok(())
         });
     }
-    align
+    repr
 }
 
 /// What is inside `{ … }` in a macro's tokens.
@@ -733,6 +867,8 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let is_nothing = |ty: &syn::Type| matches!(ty, syn::Type::Tuple(t) if t.elems.is_empty());
         let holds = fields.iter().filter(|f| !is_nothing(&f.ty)).count();
         self.index.unions.insert(self.path_to(&name), holds);
+        let found = self.struct_of(&fields, &item.generics, repr_of(&item.attrs));
+        self.index.union_fields.insert(self.path_to(&name), found);
         self.add_fields(self.path_to(&name), &fields);
     }
 
@@ -794,13 +930,8 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let name = item.ident.to_string();
         self.add_derives(&item.attrs, &name, &item.generics);
         self.add_usual(&name, &item.generics);
-        let fields = item.fields.iter().filter(|f| self.cfg.has(&f.attrs));
-        let found = Struct {
-            generics: generics_of(&item.generics),
-            fields: fields.map(|field| self.ty_of(&field.ty)).collect(),
-            align: alignment(&item.attrs),
-            module: Some(self.module.clone()),
-        };
+        let repr = repr_of(&item.attrs);
+        let found = self.struct_of(&item.fields, &item.generics, repr);
         self.index.structs.insert(self.path_to(&name), found);
         self.add_fields(self.path_to(&name), &item.fields);
     }
@@ -811,27 +942,40 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.add_usual(&name, &item.generics);
         let mut next = 0i128;
         let mut variants = Vec::new();
+        let mut parts = Vec::new();
+        let repr = repr_of(&item.attrs);
         for variant in item.variants.iter().filter(|v| self.cfg.has(&v.attrs)) {
             if let Some((_, expr)) = &variant.discriminant {
                 match number_of(expr) {
                     Some(number) => next = number,
-                    None => self.trouble.push(format!(
-                        "{}:{}: the number of the variant {} is computed; write it as a number",
-                        expr.span().start().line,
-                        expr.span().start().column + 1,
-                        variant.ident
-                    )),
+                    None => {
+                        let start = expr.span().start();
+                        let place = format!("{}:{}", start.line, start.column + 1);
+                        let computed = (self.path_to(&name), variants.len(), place);
+                        self.index.computed.push(computed);
+                    }
                 }
             }
             let ident = variant.ident.to_string();
             self.add_fields(self.path_to(&format!("{name}::{ident}")), &variant.fields);
+            // What says which variant it is has 32 bits here.
+            if i32::try_from(next).is_err() {
+                self.trouble.push(format!(
+                    "{}:{}: the number of the variant {ident} needs more than 32 bits",
+                    variant.ident.span().start().line,
+                    variant.ident.span().start().column + 1,
+                ));
+            }
+            parts.push(self.struct_of(&variant.fields, &item.generics, repr));
             variants.push(Variant {
                 name: Rc::from(ident),
                 discriminant: next,
+                given: variant.discriminant.is_some(),
             });
             next += 1;
         }
         self.index.enums.insert(self.path_to(&name), variants);
+        self.index.variants.insert(self.path_to(&name), parts);
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
@@ -856,6 +1000,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             types,
             module: self.module.clone(),
             exact: false,
+            exact_trait: false,
         };
         let number = self.index.impls.len();
         let owner = match (&found.trait_, &found.self_ty) {
@@ -893,6 +1038,8 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.index
             .generics
             .insert(self.path_to(&name), generics_of(&item.generics));
+        self.index.traits.insert(self.path_to(&name));
+        self.add_usual(&name, &item.generics);
         self.inside(&name, |r| syn::visit::visit_item_trait(r, item));
     }
 

@@ -216,8 +216,25 @@ pub(crate) fn indexed(
             let message = format!("{}: {}", e.file.display(), e.message);
             vec![Diagnostic::error(Span::default(), message)]
         })?;
-    let unit = parsed(mir, compiler, index.names(""))?;
+    let mut unit = parsed(mir, compiler, index.names(""))?;
+    // Where that form is not to be had, such closures are refused where they are met.
+    unit.complete_captures(|| {
+        let mut compiler = compiler.clone();
+        let captures = models::crates(text, &compiler)
+            .ok()
+            .and_then(|(more, _crates)| {
+                compiler.arguments.extend(more);
+                compile::captures_of(root, &compiler).ok()
+            });
+        mir::read_captures(&captures.unwrap_or_default(), index.names(""))
+    });
     index.add(unit);
+    index
+        .complete_enums(run::build::constant_of)
+        .map_err(|message| {
+            let message = format!("{}: {message}", root.display());
+            vec![Diagnostic::error(Span::default(), message)]
+        })?;
     Ok(index)
 }
 

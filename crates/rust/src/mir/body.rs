@@ -2,8 +2,8 @@
 
 use super::cursor::{Cursor, Names, Read, source_span};
 use super::{
-    Block, Body, BodyKind, Callee, Constant, FnPath, IntTy, Local, Operand, Place, Projection,
-    Rvalue, SourceSpan, Statement, Terminator, Ty, Unit, Unknown,
+    Block, Body, BodyKind, Callee, Captures, Constant, FnPath, IntTy, Local, Operand, Place,
+    Projection, Rvalue, SourceSpan, Statement, Terminator, Ty, Unit, Unknown,
 };
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -59,10 +59,18 @@ pub fn parse(text: &str, names: Names<'_>) -> Result<Unit, Unknown> {
         if !line.ends_with('{') {
             header.expect("const ")?;
             let value = header.constant()?;
-            unit.constants.push((body.path, value));
-            continue;
-        }
-        if let Err(unknown) = read_body(&mut lines, names, &mut body) {
+            unit.constants.push((body.path.clone(), value.clone()));
+            // What is printed as one value is a constant like others: impls and traits have it among their own.
+            let result = Place {
+                local: 0,
+                projection: Vec::new(),
+            };
+            let assign = Statement::Assign(result, Rvalue::Use(Operand::Const(value)));
+            body.blocks.push(Block {
+                statements: vec![(assign, SourceSpan::default())],
+                terminator: Some((Terminator::Return, SourceSpan::default())),
+            });
+        } else if let Err(unknown) = read_body(&mut lines, names, &mut body) {
             // It matters only if it is called.
             body.unknown = Some(unknown);
             skip_body(&mut lines);
@@ -80,8 +88,15 @@ pub fn parse(text: &str, names: Names<'_>) -> Result<Unit, Unknown> {
             Some(_) if for_constants => {}
             Some(at) if evaluated.remove(&at) => unit.bodies[at] = body,
             // The compiler describes a test in a constant of the same name.
-            Some(at) if unit.bodies[at].kind == BodyKind::Constant => unit.bodies[at] = body,
-            Some(_) if body.kind == BodyKind::Constant => {}
+            Some(at)
+                if unit.bodies[at].kind == BodyKind::Constant
+                    && body.kind == BodyKind::Function =>
+            {
+                unit.bodies[at] = body;
+            }
+            Some(at)
+                if unit.bodies[at].kind == BodyKind::Function
+                    && body.kind == BodyKind::Constant => {}
             Some(_) => unit.twice.push(body.path),
             None => {
                 if for_constants {
@@ -94,6 +109,33 @@ pub fn parse(text: &str, names: Names<'_>) -> Result<Unit, Unknown> {
         for_constants = false;
     }
     Ok(unit)
+}
+
+/// What closures capture, as the compiler prints it elsewhere: by the closure's place and the local that it is written to. `None` where several closures are written so.
+pub fn read_captures(text: &str, names: Names<'_>) -> Captures {
+    let mut found = Captures::default();
+    for (at, line) in text.lines().enumerate() {
+        if !line.contains(" = {closure@") {
+            continue;
+        }
+        let mut cursor = Cursor::new(line.trim(), at + 1, names);
+        let Ok(target) = cursor.place() else { continue };
+        if !cursor.eat(" = ") {
+            continue;
+        }
+        let (Ok(Ty::Closure(place, _)), Ok((_, operands))) = (cursor.ty(), cursor.fields()) else {
+            continue;
+        };
+        found
+            .entry((place, target.local))
+            .and_modify(|known| {
+                if known.as_ref() != Some(&operands) {
+                    *known = None;
+                }
+            })
+            .or_insert(Some(operands));
+    }
+    found
 }
 
 /// Goes on behind a body.
@@ -403,19 +445,13 @@ impl Cursor<'_> {
         }
         if self.peek("\"") || self.peek("b\"") {
             self.eat("b");
-            return Ok(Constant::Text(Rc::from(self.text('"')?)));
+            return Ok(Constant::Text(Rc::from(unescape(&self.text('"')?))));
         }
         if self.peek("'") {
             let text = self.text('\'')?;
             let unescaped = unescape(&text);
             let code = unescaped.chars().next().map_or(0, |c| c as i128);
-            return Ok(Constant::Int(
-                code,
-                IntTy {
-                    bits: 32,
-                    signed: false,
-                },
-            ));
+            return Ok(Constant::Int(code, IntTy::CHAR));
         }
         let digit = self.rest.trim_start_matches('-').as_bytes().first();
         if digit.is_some_and(u8::is_ascii_digit) {
@@ -941,14 +977,37 @@ fn is_operator(word: &str) -> bool {
     OPERATORS.contains(&word)
 }
 
+/// A text without its escapes. Bytes that are no ASCII make it one that is not known.
 fn unescape(text: &str) -> String {
-    match text {
-        "\\n" => "\n".to_owned(),
-        "\\t" => "\t".to_owned(),
-        "\\r" => "\r".to_owned(),
-        "\\0" => "\0".to_owned(),
-        _ => text.strip_prefix('\\').unwrap_or(text).to_owned(),
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match rest.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('r') => out.push('\r'),
+            Some('0') => out.push('\0'),
+            Some('x') => {
+                let digits: String = rest.by_ref().take(2).collect();
+                match u8::from_str_radix(&digits, 16) {
+                    Ok(byte) if byte.is_ascii() => out.push(char::from(byte)),
+                    _ => out.push_str(&format!("\0\\x{digits}")),
+                }
+            }
+            Some('u') => {
+                let digits = rest.by_ref().skip(1).take_while(|c| *c != '}');
+                let code = u32::from_str_radix(&digits.collect::<String>(), 16);
+                out.push(code.ok().and_then(char::from_u32).unwrap_or('\0'));
+            }
+            Some(c) => out.push(c),
+            None => {}
+        }
     }
+    out
 }
 
 /// Names that constants of primitive types are printed with.

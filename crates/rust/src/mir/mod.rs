@@ -6,7 +6,7 @@ mod body;
 mod cursor;
 mod types;
 
-pub use body::parse;
+pub use body::{parse, read_captures};
 pub use cursor::Names;
 pub(crate) use cursor::source_span;
 pub use types::parse_type_text;
@@ -19,8 +19,8 @@ use std::rc::Rc;
 pub enum Ty {
     /// An integer type, `bool` or `char`.
     Int(IntTy),
-    /// A floating-point type: known by name only.
-    Float,
+    /// A floating-point type, by its bits: nothing is computed with it.
+    Float(u8),
     /// `str`
     Str,
     /// `!`
@@ -59,7 +59,7 @@ pub type Substitution = Vec<(Rc<str>, Ty)>;
 /// The types that are one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IntTy {
-    /// Width in bits: 1 for `bool`, 32 for `char`.
+    /// Width in bits: 1 for `bool`, 21 for `char`.
     pub bits: u8,
     /// Whether it has negative values.
     pub signed: bool,
@@ -69,6 +69,11 @@ impl IntTy {
     /// `bool`
     pub const BOOL: IntTy = IntTy {
         bits: 1,
+        signed: false,
+    };
+    /// `char`, by the bits that its values have: so it is no other type.
+    pub const CHAR: IntTy = IntTy {
+        bits: 21,
         signed: false,
     };
     /// `usize`
@@ -205,7 +210,7 @@ pub enum Projection {
 }
 
 /// A value that a statement uses.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// Reads a place; it may be used afterwards.
     Copy(Place),
@@ -216,7 +221,7 @@ pub enum Operand {
 }
 
 /// A constant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Constant {
     /// A number, `true`, a character.
     Int(i128, IntTy),
@@ -316,6 +321,83 @@ pub enum Callee {
     Value(Operand),
 }
 
+/// What closures capture, by their places and the locals that they are written to.
+pub type Captures = rustc_hash::FxHashMap<(Rc<str>, usize), Option<Vec<Operand>>>;
+
+impl Body {
+    /// Whether another body does what this one does, wherever it stands.
+    pub fn does_the_same(&self, other: &Body) -> bool {
+        let text = |body: &Body| {
+            let types: Vec<&Ty> = body.locals.iter().map(|local| &local.ty).collect();
+            let blocks = body.blocks.iter().map(|block| {
+                let statements = block.statements.iter().map(|(statement, _)| statement);
+                let terminator = block.terminator.as_ref().map(|(terminator, _)| terminator);
+                (statements.collect::<Vec<_>>(), terminator)
+            });
+            format!("{types:?} {:?}", blocks.collect::<Vec<_>>())
+        };
+        self.arguments == other.arguments && text(self) == text(other)
+    }
+
+    /// How many fields a closure has whose body this is.
+    pub fn captured(&self) -> usize {
+        let fields = self.captures.iter().map(|(field, _)| field + 1);
+        fields.max().unwrap_or(0)
+    }
+
+    /// The place of the closure whose body this is.
+    fn closure_place(&self) -> Option<&Rc<str>> {
+        if !self.path.ends_with('}') || self.arguments == 0 {
+            return None;
+        }
+        match &self.locals.get(1)?.ty {
+            Ty::Closure(place, _) => Some(place),
+            Ty::Ref(inner) => match &**inner {
+                Ty::Closure(place, _) => Some(place),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+impl Unit {
+    /// The compiler prints no more of what a closure captures than there are variables: of two parts of one variable, the second is missing. `complete` gives all.
+    pub fn complete_captures(&mut self, complete: impl FnOnce() -> Captures) {
+        let mut captured = rustc_hash::FxHashMap::default();
+        for body in &self.bodies {
+            if let Some(place) = body.closure_place() {
+                let most = captured.entry(place.clone()).or_insert(0);
+                *most = body.captured().max(*most);
+            }
+        }
+        let statements = self.bodies.iter_mut().flat_map(|body| &mut body.blocks);
+        let statements = statements.flat_map(|block| &mut block.statements);
+        let lacking: Vec<_> = statements
+            .filter_map(|(statement, _)| match statement {
+                Statement::Assign(target, Rvalue::Closure(Ty::Closure(place, _), _, operands))
+                    if captured.get(place).is_some_and(|n| *n > operands.len()) =>
+                {
+                    Some((place.clone(), target.local, operands))
+                }
+                _ => None,
+            })
+            .collect();
+        if lacking.is_empty() {
+            return;
+        }
+        let all = complete();
+        for (place, local, operands) in lacking {
+            let needed = captured.get(&place).copied();
+            if let Some(Some(found)) = all.get(&(place, local))
+                && Some(found.len()) == needed
+            {
+                operands.clone_from(found);
+            }
+        }
+    }
+}
+
 /// A crate's MIR.
 #[derive(Debug, Default)]
 pub struct Unit {
@@ -364,8 +446,9 @@ impl fmt::Display for Ty {
         };
         match self {
             Ty::Int(IntTy::BOOL) => f.write_str("bool"),
+            Ty::Int(IntTy::CHAR) => f.write_str("char"),
             Ty::Int(int) => write!(f, "{}{}", if int.signed { "i" } else { "u" }, int.bits),
-            Ty::Float => f.write_str("float"),
+            Ty::Float(bits) => write!(f, "f{bits}"),
             Ty::Str => f.write_str("str"),
             Ty::Never => f.write_str("!"),
             Ty::Tuple(tys) => {

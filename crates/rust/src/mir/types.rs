@@ -22,7 +22,8 @@ fn primitive(word: &str) -> Option<Ty> {
     let int = |bits, signed| Some(Ty::Int(IntTy { bits, signed }));
     match word {
         "bool" => Some(Ty::Int(IntTy::BOOL)),
-        "char" | "u32" => int(32, false),
+        "char" => Some(Ty::Int(IntTy::CHAR)),
+        "u32" => int(32, false),
         "u8" => int(8, false),
         "u16" => int(16, false),
         "u64" | "usize" => int(64, false),
@@ -32,7 +33,10 @@ fn primitive(word: &str) -> Option<Ty> {
         "i32" => int(32, true),
         "i64" | "isize" => int(64, true),
         "i128" => int(128, true),
-        "f16" | "f32" | "f64" | "f128" => Some(Ty::Float),
+        "f16" => Some(Ty::Float(16)),
+        "f32" => Some(Ty::Float(32)),
+        "f64" => Some(Ty::Float(64)),
+        "f128" => Some(Ty::Float(128)),
         "str" => Some(Ty::Str),
         _ => None,
     }

@@ -20,9 +20,9 @@ pub mod iter {
         fn take_while<F: FnMut(&Self::Item) -> bool>(self, f: F) -> TakeWhile<Self, F> { TakeWhile { iter: self, f, over: false } }
         fn inspect<F: FnMut(&Self::Item)>(self, f: F) -> Inspect<Self, F> { Inspect { iter: self, f } }
         fn copied(self) -> Copied<Self> { Copied { iter: self } }
-        fn cloned(self) -> Copied<Self> { Copied { iter: self } }
+        fn cloned(self) -> Cloned<Self> { Cloned { iter: self } }
         fn peekable(self) -> Peekable<Self> { Peekable { iter: self, peeked: Option::None } }
-        fn fuse(self) -> Self { self }
+        fn fuse(self) -> Fuse<Self> { Fuse { iter: self, ended: false } }
         fn flatten(self) -> Flatten<Self> where Self::Item: IntoIterator { Flatten { iter: self, inner: Option::None } }
         fn flat_map<U: IntoIterator, F: FnMut(Self::Item) -> U>(self, f: F) -> FlatMap<Self, U, F> { FlatMap { iter: self, f, inner: Option::None } }
         fn skip_while<F: FnMut(&Self::Item) -> bool>(self, f: F) -> SkipWhile<Self, F> { SkipWhile { iter: self, f, begun: false } }
@@ -350,6 +350,19 @@ pub mod iter {
             match self.iter.next() { Option::Some(x) => { (self.f)(&x); Option::Some(x) } Option::None => Option::None }
         }
     }
+    pub struct Fuse<I> { iter: I, ended: bool }
+    impl<I: Iterator> Iterator for Fuse<I> {
+        type Item = I::Item;
+        fn next(&mut self) -> Option<I::Item> {
+            if self.ended { return Option::None }
+            match self.iter.next() { Option::Some(x) => Option::Some(x), Option::None => { self.ended = true; Option::None } }
+        }
+    }
+    pub struct Cloned<I> { iter: I }
+    impl<'a, T: Clone + 'a, I: Iterator<Item = &'a T>> Iterator for Cloned<I> {
+        type Item = T;
+        fn next(&mut self) -> Option<T> { match self.iter.next() { Option::Some(x) => Option::Some(x.clone()), Option::None => Option::None } }
+    }
     pub struct Copied<I> { iter: I }
     impl<'a, T: Clone + 'a, I: Iterator<Item = &'a T>> Iterator for Copied<I> {
         type Item = T;
@@ -612,6 +625,11 @@ pub mod slice {
         type Item = &'a T;
         type IntoIter = Iter<'a, T>;
         fn into_iter(self) -> Iter<'a, T> { Iter { slice: self, at: 0, end: crate::palisade::len(self) } }
+    }
+    impl<'a, T> crate::iter::IntoIterator for &'a crate::boxed::Box<[T]> {
+        type Item = &'a T;
+        type IntoIter = Iter<'a, T>;
+        fn into_iter(self) -> Iter<'a, T> { let s: &'a [T] = crate::palisade::same(crate::boxed::Box::as_ptr(self)); Iter { slice: s, at: 0, end: crate::palisade::len(s) } }
     }
     impl<'a, T, const N: usize> crate::iter::IntoIterator for &'a [T; N] {
         type Item = &'a T;

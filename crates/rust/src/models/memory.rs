@@ -183,8 +183,11 @@ pub mod cell {
 pub mod alloc {
     use crate::palisade;
     use crate::result::Result;
-    pub struct Layout { make: fn(usize, bool) -> *mut u8, count: usize, size: usize, align: usize }
+    // How large it is, is found out only where that is asked.
+    pub struct Layout { make: fn(usize, bool) -> *mut u8, count: usize, size: fn() -> usize, align: fn() -> usize }
     pub struct LayoutError;
+    fn size_one<T>() -> usize { palisade::size_of::<T>() }
+    fn align_one<T>() -> usize { palisade::align_of::<T>() }
     fn make_one<T>(count: usize, zero: bool) -> *mut u8 {
         let p = palisade::allocate::<T>();
         if zero { palisade::write(p, palisade::zeroed::<T>()); }
@@ -202,11 +205,11 @@ pub mod alloc {
         palisade::same(p)
     }
     impl Layout {
-        pub fn new<T>() -> Layout { Layout { make: make_one::<T>, count: 1, size: palisade::size_of::<T>(), align: palisade::align_of::<T>() } }
+        pub fn new<T>() -> Layout { Layout { make: make_one::<T>, count: 1, size: size_one::<T>, align: align_one::<T> } }
         pub fn for_value<T>(value: &T) -> Layout { Layout::new::<T>() }
-        pub fn array<T>(count: usize) -> Result<Layout, LayoutError> { Result::Ok(Layout { make: make_many::<T>, count, size: palisade::size_of::<T>() * count, align: palisade::align_of::<T>() }) }
-        pub fn size(&self) -> usize { self.size }
-        pub fn align(&self) -> usize { self.align }
+        pub fn array<T>(count: usize) -> Result<Layout, LayoutError> { Result::Ok(Layout { make: make_many::<T>, count, size: size_one::<T>, align: align_one::<T> }) }
+        pub fn size(&self) -> usize { (self.size)() * self.count }
+        pub fn align(&self) -> usize { (self.align)() }
     }
     impl Clone for Layout { fn clone(&self) -> Self { Layout { make: self.make, count: self.count, size: self.size, align: self.align } } }
     pub unsafe fn alloc(layout: Layout) -> *mut u8 { (layout.make)(layout.count, false) }

@@ -78,8 +78,27 @@ pub mod prim {
         let (value, over): (T, bool) = palisade::binary("MulWithOverflow", a, b);
         if over { Option::None } else { Option::Some(value) }
     }
-    pub fn int_checked_div<T: Copy>(a: T, b: T) -> Option<T> { if palisade::binary("Eq", b, 0usize) { Option::None } else { Option::Some(palisade::binary("Div", a, b)) } }
-    pub fn int_checked_rem<T: Copy>(a: T, b: T) -> Option<T> { if palisade::binary("Eq", b, 0usize) { Option::None } else { Option::Some(palisade::binary("Rem", a, b)) } }
+    fn is_minus_one<T: Copy>(a: T) -> bool { is_below_zero(a) && palisade::binary("Eq", a, -1isize) }
+    /// Whether the quotient has no place in the type: the least number divided by -1.
+    fn leaves<T: Copy>(a: T, b: T) -> bool { is_minus_one(b) && palisade::binary("Eq", a, least(a)) }
+    pub fn int_checked_div<T: Copy>(a: T, b: T) -> Option<T> { if palisade::binary("Eq", b, 0usize) || leaves(a, b) { Option::None } else { Option::Some(palisade::binary("Div", a, b)) } }
+    pub fn int_checked_rem<T: Copy>(a: T, b: T) -> Option<T> { if palisade::binary("Eq", b, 0usize) || leaves(a, b) { Option::None } else { Option::Some(palisade::binary("Rem", a, b)) } }
+    pub fn int_checked_div_euclid<T: Copy>(a: T, b: T) -> Option<T> { if palisade::binary("Eq", b, 0usize) || leaves(a, b) { Option::None } else { Option::Some(int_div_euclid(a, b)) } }
+    pub fn int_checked_rem_euclid<T: Copy>(a: T, b: T) -> Option<T> { if palisade::binary("Eq", b, 0usize) || leaves(a, b) { Option::None } else { Option::Some(int_rem_euclid(a, b)) } }
+    pub fn int_overflowing_div<T: Copy>(a: T, b: T) -> (T, bool) { if palisade::binary("Eq", b, 0usize) { palisade::fail() } if leaves(a, b) { (a, true) } else { (palisade::binary("Div", a, b), false) } }
+    pub fn int_overflowing_rem<T: Copy>(a: T, b: T) -> (T, bool) { if palisade::binary("Eq", b, 0usize) { palisade::fail() } if leaves(a, b) { (zero(a), true) } else { (palisade::binary("Rem", a, b), false) } }
+    pub fn int_wrapping_div_euclid<T: Copy>(a: T, b: T) -> T { if leaves(a, b) { a } else { int_div_euclid(a, b) } }
+    pub fn int_wrapping_rem_euclid<T: Copy>(a: T, b: T) -> T { if leaves(a, b) { zero(a) } else { int_rem_euclid(a, b) } }
+    pub fn int_saturating_neg<T: Copy>(a: T) -> T { int_saturating_sub(zero(a), a) }
+    pub fn int_saturating_abs<T: Copy>(a: T) -> T { if is_below_zero(a) { int_saturating_neg(a) } else { a } }
+    pub fn int_from_u32<T>(number: u32) -> Option<T> { if number < 0xd800 || number > 0xdfff && number < 0x110000 { Option::Some(palisade::transmute(number)) } else { Option::None } }
+    pub fn int_from_u32_unchecked<T>(number: u32) -> T { palisade::transmute(number) }
+    pub fn int_to_digit<T: Copy>(a: T, radix: u32) -> Option<u32> {
+        let digit: u32 = if is_within(a, 48, 57) { palisade::transmute::<T, u32>(a) - 48 } else if is_within(a, 97, 122) { palisade::transmute::<T, u32>(a) - 87 } else if is_within(a, 65, 90) { palisade::transmute::<T, u32>(a) - 55 } else { return Option::None };
+        if digit < radix { Option::Some(digit) } else { Option::None }
+    }
+    pub fn int_is_digit<T: Copy>(a: T, radix: u32) -> bool { match int_to_digit(a, radix) { Option::Some(_) => true, Option::None => false } }
+    pub fn int_from_digit<T>(digit: u32, radix: u32) -> Option<T> { if digit < radix { Option::Some(palisade::transmute(if digit < 10 { digit + 48 } else { digit + 87 })) } else { Option::None } }
     pub fn int_rem_euclid<T: Copy>(a: T, b: T) -> T {
         if palisade::binary("Eq", b, 0usize) { palisade::fail() }
         let rest: T = palisade::binary("Rem", a, b);

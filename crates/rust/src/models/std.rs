@@ -62,6 +62,9 @@ pub mod palisade {
     pub fn is_unit<T>() -> bool { loop {} }
     pub fn zeroed<T>() -> T { loop {} }
     pub fn size_of<T: ?Sized>() -> usize { loop {} }
+    pub fn size_of_val<T: ?Sized>(value: &T) -> usize { loop {} }
+    pub fn align_of_val<T: ?Sized>(value: &T) -> usize { loop {} }
+    pub fn discriminant<T>(value: &T) -> isize { loop {} }
     pub fn needs_drop<T: ?Sized>() -> bool { loop {} }
     /// A pointer to an array is one to its first element.
     pub fn cast<T: ?Sized, U>(p: *const T) -> *mut U { loop {} }
@@ -432,8 +435,12 @@ pub mod mem {
     pub fn needs_drop<T: ?Sized>() -> bool { palisade::needs_drop::<T>() }
     pub fn size_of<T>() -> usize { palisade::size_of::<T>() }
     pub fn align_of<T>() -> usize { palisade::align_of::<T>() }
-    pub fn size_of_val<T: ?Sized>(value: &T) -> usize { palisade::size_of::<T>() }
-    pub fn align_of_val<T: ?Sized>(value: &T) -> usize { palisade::align_of::<T>() }
+    /// Which variant a value is.
+    pub struct Discriminant<T> { number: isize, of: *const T }
+    pub fn discriminant<T>(value: &T) -> Discriminant<T> { Discriminant { number: palisade::discriminant(value), of: 0 as *const T } }
+    impl<T> crate::cmp::PartialEq<Discriminant<T>> for Discriminant<T> { fn eq(&self, other: &Discriminant<T>) -> bool { self.number == other.number } }
+    pub fn size_of_val<T: ?Sized>(value: &T) -> usize { palisade::size_of_val::<T>(value) }
+    pub fn align_of_val<T: ?Sized>(value: &T) -> usize { palisade::align_of_val::<T>(value) }
     pub unsafe fn transmute_copy<T, U>(value: &T) -> U { palisade::transmute(palisade::read(value as *const T)) }
 }
 

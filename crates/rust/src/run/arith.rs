@@ -223,6 +223,10 @@ fn operate_known(name: &str, a: i128, b: i128, ty: IntTy, other: IntTy) -> Compu
     let Some(exact) = exact else {
         return Computed::Unknown;
     };
+    // Numbers of 128 bits are kept in 127: others are not computed.
+    if ty.bits > 64 && !ty.signed && exact < 0 {
+        return Computed::Unknown;
+    }
     let value = Val::Int(ty.wrap(exact), ty);
     if name.ends_with("WithOverflow") || name.starts_with("Checked") {
         return Computed::Pair(value, Val::bool(ty.wrap(exact) != exact));
@@ -234,6 +238,7 @@ fn operate_known(name: &str, a: i128, b: i128, ty: IntTy, other: IntTy) -> Compu
 pub fn not(value: &Val) -> Option<Val> {
     match value {
         Val::Int(value, IntTy::BOOL) => Some(Val::Int(1 - value, IntTy::BOOL)),
+        Val::Int(_, ty) if ty.bits > 64 && !ty.signed => None,
         Val::Int(value, ty) => Some(Val::Int(ty.wrap(!value), *ty)),
         Val::Sym(term, IntTy::BOOL) => {
             let not = Expr::unary(UnaryOp::Not, (**term).clone());
@@ -250,7 +255,7 @@ pub fn not(value: &Val) -> Option<Val> {
 /// `-a`
 pub fn negate(value: &Val) -> Option<Val> {
     match value {
-        Val::Int(value, ty) => Some(Val::Int(ty.wrap(-value), *ty)),
+        Val::Int(value, ty) => Some(Val::Int(ty.wrap(value.checked_neg()?), *ty)),
         Val::Sym(term, ty) => {
             let negated = Expr::unary(UnaryOp::Negate, (**term).clone());
             Some(simplify(&wrap(negated, *ty), *ty))
@@ -262,6 +267,7 @@ pub fn negate(value: &Val) -> Option<Val> {
 /// `a as T` for numbers.
 pub fn convert(value: &Val, to: IntTy) -> Option<Val> {
     match value {
+        Val::Int(value, _) if to.bits > 64 && !to.signed && *value < 0 => None,
         Val::Int(value, _) => Some(Val::Int(to.wrap(*value), to)),
         Val::Sym(term, from) => {
             let fits = to.bits > from.bits && (to.signed || !from.signed)

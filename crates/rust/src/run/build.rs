@@ -118,6 +118,12 @@ pub struct Wanted {
     pub few_elements: bool,
 }
 
+/// The number that a constant is, where it is known.
+pub fn constant_of(index: &Index, body: usize) -> Option<i128> {
+    let mut machine = Machine::new(index);
+    machine.evaluate(body, Rc::default()).ok()?.known()
+}
+
 /// Executes a program from this body. Numbers that are known stay so, but for threads that would be too large then: there, those that take ever new values
 /// go into registers.
 pub fn execute(index: &Index, root: usize, wanted: Wanted) -> Result<Execution<'_>, Trouble> {

@@ -45,7 +45,7 @@ pub fn unify(pattern: &Ty, actual: &Ty, parameters: &[Rc<str>], found: &mut Subs
 }
 
 /// What stands behind the last `::`. This is asked so often that a general search for texts would be seen in the times.
-fn last(path: &str) -> &str {
+pub fn last(path: &str) -> &str {
     let found = path.as_bytes().windows(2).rposition(|pair| pair == b"::");
     found.map_or(path, |at| &path[at + 2..])
 }
@@ -63,6 +63,21 @@ fn is_blanket(found: &Impl) -> bool {
     matches!(&found.self_ty, Ty::Adt(name, args) if args.is_empty() && found.generics.contains(name))
 }
 
+/// Whether a trait is one of the standard library's whose argument is usually the type itself.
+fn is_operator(path: &str) -> bool {
+    let Some((front, name)) = path.rsplit_once("::") else {
+        return false;
+    };
+    match front {
+        "std::cmp" => matches!(name, "PartialEq" | "PartialOrd"),
+        "std::ops" => matches!(
+            name.trim_end_matches("Assign"),
+            "Add" | "Sub" | "Mul" | "Div" | "Rem" | "BitAnd" | "BitOr" | "BitXor" | "Shl" | "Shr"
+        ),
+        _ => false,
+    }
+}
+
 /// What stands for methods of primitive types among the models.
 fn primitive(ty: &Ty) -> &'static str {
     match ty {
@@ -72,7 +87,7 @@ fn primitive(ty: &Ty) -> &'static str {
         Ty::Slice(_) => "slice",
         Ty::Array(..) => "array",
         Ty::Str => "str",
-        Ty::Float => "float",
+        Ty::Float(_) => "float",
         _ => "other",
     }
 }
@@ -137,18 +152,75 @@ impl Machine<'_> {
 
     /// An associated type.
     pub fn associated(&self, ty: &Ty, trait_: &Ty, name: &str, args: &[Ty]) -> Option<Ty> {
-        self.associated_where(ty, |of| head(of) == head(trait_), name, args)
+        // `Add<u8>` and `Add<Point>` of one type may have different results.
+        let exactly = |found: &Impl, bound: &mut Substitution| {
+            self.is_of_trait(found, trait_) && self.fits_trait(found, trait_, ty, bound)
+        };
+        self.associated_where(ty, exactly, name, args).or_else(|| {
+            self.associated_where(ty, |found, _| self.is_of_trait(found, trait_), name, args)
+        })
     }
 
     /// An associated type of this name, of whichever trait it is.
     pub fn associated_of_any(&self, ty: &Ty, name: &str) -> Option<Ty> {
-        self.associated_where(ty, |_| true, name, &[])
+        self.associated_where(ty, |_, _| true, name, &[])
+    }
+
+    /// Whether an impl is one of this trait, and not of another one with the same last name.
+    fn is_of_trait(&self, found: &Impl, trait_: &Ty) -> bool {
+        let Some(of) = &found.trait_ else {
+            return false;
+        };
+        if head(of) != head(trait_) {
+            return false;
+        }
+        let (Ty::Adt(of, _), Ty::Adt(path, _)) = (of, trait_) else {
+            return true;
+        };
+        // The standard library's traits are known by several paths.
+        let is_std = |path: &str| path.starts_with("std::");
+        !found.exact_trait || of == path || is_std(of) && is_std(path)
+    }
+
+    /// The arguments of a trait of `ty`, with those that are left out because they are the usual ones.
+    fn trait_arguments(&self, path: &str, written: &Ty, ty: &Ty) -> Vec<Ty> {
+        let mut args = match written {
+            Ty::Adt(_, args) => args.clone(),
+            _ => Vec::new(),
+        };
+        let own = Rc::from("Self");
+        if let Some(usual) = self.index.usual_of_traits.get(path) {
+            let mut names: Vec<Rc<str>> = usual.iter().map(|(name, _)| name.clone()).collect();
+            names.push(own);
+            for at in args.len()..usual.len() {
+                let Some(usual) = &usual[at].1 else { break };
+                // It may name the parameters before it, and the type itself.
+                let mut values = args.clone();
+                values.resize(names.len() - 1, Ty::Never);
+                values.push(ty.clone());
+                args.push(crate::index::replaced(usual, &names, &values));
+            }
+        } else if args.is_empty() && is_operator(path) {
+            args.push(ty.clone());
+        }
+        args
+    }
+
+    /// Whether the arguments of the trait that an impl is of fit those that are asked for.
+    fn fits_trait(&self, found: &Impl, trait_: &Ty, ty: &Ty, bound: &mut Substitution) -> bool {
+        let (Some(of), Ty::Adt(path, _)) = (&found.trait_, trait_) else {
+            return true;
+        };
+        let pattern = self.trait_arguments(path, of, &found.self_ty);
+        let actual = self.trait_arguments(path, trait_, ty);
+        let mut pairs = pattern.iter().zip(&actual);
+        pairs.all(|(p, a)| unify(p, a, &found.generics, bound))
     }
 
     fn associated_where(
         &self,
         ty: &Ty,
-        is_meant: impl Fn(&Ty) -> bool,
+        is_meant: impl Fn(&Impl, &mut Substitution) -> bool,
         name: &str,
         args: &[Ty],
     ) -> Option<Ty> {
@@ -156,12 +228,14 @@ impl Machine<'_> {
         let (all, some): (Vec<&Impl>, Vec<&Impl>) =
             self.index.impls.iter().partition(|found| is_blanket(found));
         for found in some.into_iter().chain(all) {
-            let Some(of) = &found.trait_ else { continue };
-            if !is_meant(of) || !found.types.contains_key(name) {
+            if found.trait_.is_none() || !found.types.contains_key(name) {
                 continue;
             }
             let mut bound = Substitution::new();
-            if self.is_for(found, ty) && unify(&found.self_ty, ty, &found.generics, &mut bound) {
+            if self.is_for(found, ty)
+                && unify(&found.self_ty, ty, &found.generics, &mut bound)
+                && is_meant(found, &mut bound)
+            {
                 let (own, target) = found.types.get(name)?;
                 bound.extend(own.iter().cloned().zip(args.iter().cloned()));
                 bound.push((Rc::from("Self"), ty.clone()));
@@ -226,7 +300,7 @@ impl Machine<'_> {
         path: &FnPath,
         state: &State,
         arguments: &[Val],
-    ) -> Option<(usize, Substitution)> {
+    ) -> Run<Option<(usize, Substitution)>> {
         // For these, it depends on the value that the function is called with.
         let depends = matches!(
             &path.qualified,
@@ -236,13 +310,13 @@ impl Machine<'_> {
             return self.look_for_function(path, state, arguments);
         }
         if let Some(found) = self.functions.borrow().get(path) {
-            return found.clone();
+            return Ok(found.clone());
         }
-        let found = self.look_for_function(path, state, arguments);
+        let found = self.look_for_function(path, state, arguments)?;
         self.functions
             .borrow_mut()
             .insert(path.clone(), found.clone());
-        found
+        Ok(found)
     }
 
     fn look_for_function(
@@ -250,24 +324,32 @@ impl Machine<'_> {
         path: &FnPath,
         state: &State,
         arguments: &[Val],
-    ) -> Option<(usize, Substitution)> {
-        let (name, args) = path.segments.last()?;
+    ) -> Run<Option<(usize, Substitution)>> {
+        let Some((name, args)) = path.segments.last() else {
+            return Ok(None);
+        };
         if let Some((ty, trait_)) = &path.qualified {
             let Some(trait_) = trait_ else {
-                return self.inherent(ty, name, args);
+                return Ok(self.inherent(ty, name, args));
             };
-            let found = self.of_trait(ty, trait_, name, args, state, arguments);
+            let found = self.of_trait(ty, trait_, name, args, state, arguments)?;
             // Numbers are ordered as their own functions do it.
-            return match (ty, head(trait_)) {
+            return Ok(match (ty, head(trait_)) {
                 (Ty::Int(_), "Ord") if found.is_none() => {
                     let key = format!("std::prim::int_{name}");
-                    let number = *self.index.by_path.get(&key)?;
+                    let number = self.index.by_path.get(&key);
                     let names = self.index.generics.get(&key).cloned().unwrap_or_default();
-                    Some((number, names.into_iter().zip([ty.clone()]).collect()))
+                    let bound = names.into_iter().zip([ty.clone()]).collect();
+                    number.map(|number| (*number, bound))
                 }
                 _ => found,
-            };
+            });
         }
+        Ok(self.of_path(path, name, args))
+    }
+
+    /// The body that a path without a trait stands for.
+    fn of_path(&self, path: &FnPath, name: &str, args: &[Ty]) -> Option<(usize, Substitution)> {
         let plain = path.plain();
         if let Some(&number) = self.index.by_path.get(&plain) {
             let names = self.index.generics.get(&plain).cloned().unwrap_or_default();
@@ -330,49 +412,68 @@ impl Machine<'_> {
         args: &[Ty],
         state: &State,
         arguments: &[Val],
-    ) -> Option<(usize, Substitution)> {
+    ) -> Run<Option<(usize, Substitution)>> {
         let mut general = None;
-        let mut loose = None;
+        let mut special: Option<(usize, Substitution)> = None;
+        let mut loose: Option<(usize, Substitution)> = None;
         for (number, found) in self.index.impls.iter().enumerate() {
-            let Some(of) = &found.trait_ else { continue };
-            if head(of) != head(trait_) {
+            if !self.is_of_trait(found, trait_) {
                 continue;
             }
             let Some(mut target) = self.in_impl(number, found, ty, name, args) else {
                 continue;
             };
-            if let (Ty::Adt(_, pattern), Ty::Adt(_, actual)) = (of, trait_)
-                && !pattern
-                    .iter()
-                    .zip(actual)
-                    .all(|(p, a)| unify(p, a, &found.generics, &mut target.1))
-            {
-                // An argument that only a closure's type would tell says nothing against it.
-                if actual.iter().any(|a| !self.is_settled(a)) {
-                    loose.get_or_insert(target);
+            let place = match self.fits_trait(found, trait_, ty, &mut target.1) {
+                true if is_blanket(found) => {
+                    general.get_or_insert(target);
+                    continue;
                 }
-                continue;
+                true => &mut special,
+                // An argument that only a closure's type would tell says nothing against it.
+                false
+                    if matches!(trait_, Ty::Adt(_, args)
+                        if args.iter().any(|a| !self.is_settled(a))) =>
+                {
+                    &mut loose
+                }
+                false => continue,
+            };
+            // The compiler accepts no two for one type: they are for types that are one here, such as `u64` and `usize`. The models and clients
+            // are written so that the first will do, and so it does where both do the same.
+            if let Some((body, _)) = place
+                && *body != target.0
+                && !["std", "palisade_client"]
+                    .iter()
+                    .any(|own| found.module.starts_with(own))
+                && !self.index.bodies[*body].does_the_same(&self.index.bodies[target.0])
+            {
+                return Err(Need::Refuse(Refusal {
+                    message: format!(
+                        "which function {name} is meant: the trait {trait_} is implemented for several types that are the same here ({ty})"
+                    ),
+                    help: Some("`usize` and `u64`, `isize` and `i64`, `&T` and `&mut T` are one type here: call a function of another name".to_owned()),
+                }));
             }
-            if !is_blanket(found) {
-                return Some(target);
-            }
-            general.get_or_insert(target);
+            place.get_or_insert(target);
+        }
+        if special.is_some() {
+            return Ok(special);
         }
         if loose.is_some() {
-            return loose;
+            return Ok(loose);
         }
         // `dyn Trait` and types that are not known here: by what the first argument is.
         if matches!(ty, Ty::Dyn(_) | Ty::Projection(..))
             && let Some(actual) = arguments.first().and_then(|v| self.runtime_type(state, v))
             && actual != *ty
-            && let Some(target) = self.of_trait(&actual, trait_, name, args, state, &[])
+            && let Some(target) = self.of_trait(&actual, trait_, name, args, state, &[])?
         {
-            return Some(target);
+            return Ok(Some(target));
         }
         if let Some(target) = self.default_method(ty, trait_, name, args) {
-            return general.or(Some(target));
+            return Ok(general.or(Some(target)));
         }
-        general
+        Ok(general)
     }
 
     /// Whether a type has no parts that are still to be found out.
@@ -543,7 +644,7 @@ impl Machine<'_> {
             });
             path = &futex;
         }
-        if let Some((number, generic)) = self.function(path, state, &arguments) {
+        if let Some((number, generic)) = self.function(path, state, &arguments)? {
             if self.index.twice.contains(&self.index.bodies[number].path) {
                 return Err(Need::Refuse(Refusal {
                     message: format!("several functions that are called {}", path.name()),

@@ -232,9 +232,10 @@ impl Machine<'_> {
                     None => self.allocate(state, Val::Uninit)?,
                 };
                 // What has no size is at no place of its own.
-                let empty = ty
-                    .as_ref()
-                    .is_some_and(|ty| self.size_and_align(ty, 0).0 == 0);
+                let empty = match &ty {
+                    Some(ty) => self.is_empty(ty)?,
+                    None => false,
+                };
                 if name == "allocate_own" || empty {
                     self.know.of_models.insert(object);
                 }
@@ -271,7 +272,7 @@ impl Machine<'_> {
                     .last()
                     .and_then(|(_, args)| args.first().cloned());
                 if let Some(ty) = ty {
-                    if count == 0 || self.size_and_align(&ty, 0).0 == 0 {
+                    if count == 0 || self.is_empty(&ty)? {
                         self.know.of_models.insert(object);
                     }
                     let name = short(&ty);
@@ -373,8 +374,29 @@ impl Machine<'_> {
             }
             "size_of" | "align_of" => {
                 let of = path.segments.last().and_then(|(_, args)| args.first());
-                let (size, align) = self.size_and_align(of.unwrap_or(&Ty::Never), 0);
-                Val::usize(if name == "size_of" { size } else { align })
+                self.size_or_align(of.unwrap_or(&Ty::Never), name == "size_of")?
+            }
+            "discriminant" => {
+                let loc = self.target(state, arguments.first())?;
+                self.discriminant(state, &loc)?
+            }
+            "size_of_val" | "align_of_val" => {
+                let of = path.segments.last().and_then(|(_, args)| args.first());
+                let of = of.cloned().unwrap_or(Ty::Never);
+                let size = name == "size_of_val";
+                match (&of, argument(0)) {
+                    (Ty::Slice(element), Val::Ptr(pointer)) => {
+                        let one = self.size_or_align(element, size)?;
+                        match (size, one.known()) {
+                            (true, Some(one)) => {
+                                let count = i128::from(self.slice_length(state, &pointer)?);
+                                Val::Int(one * count, IntTy::USIZE)
+                            }
+                            _ => one,
+                        }
+                    }
+                    _ => self.size_or_align(&of, size)?,
+                }
             }
             "transmute" => self.transmute(state, argument(0), result)?,
             "same" => argument(0),
@@ -1154,6 +1176,10 @@ impl Machine<'_> {
             ("ToString", "to_string") | ("ToOwned", "to_owned") => {
                 let value = self.plain_value(state, arguments.first())?;
                 let text = match &value {
+                    // A fraction is kept as it is written, which is not how it is shown.
+                    Val::Text(_) if matches!(path.qualified, Some((Ty::Float(_), _))) => {
+                        Val::Text(Rc::from(UNKNOWN_TEXT))
+                    }
                     Val::Text(_) => value,
                     Val::Agg(agg) if trait_name == "ToOwned" => {
                         return Ok(Some(Val::Agg(agg.clone())));
@@ -1429,7 +1455,7 @@ pub const UNKNOWN_TEXT: &str = "\0";
 /// What comes from outside: it may be equal to any text.
 const ANY_TEXT: &str = "\0any";
 
-fn is_known(text: &str) -> bool {
+pub fn is_known(text: &str) -> bool {
     !text.contains('\0')
 }
 

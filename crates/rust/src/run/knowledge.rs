@@ -231,6 +231,14 @@ impl Knowledge {
         self.object(ObjectKey::Constant(number))
     }
 
+    /// The constant that an object is.
+    pub fn constant_value(&self, object: ObjectId) -> Option<&Val> {
+        match self.key(object) {
+            ObjectKey::Constant(number) => self.constants.get(*number as usize),
+            _ => None,
+        }
+    }
+
     /// The number that stands for a pointer in memory.
     pub fn code(&mut self, pointer: &Pointer) -> i64 {
         let base = Pointer {

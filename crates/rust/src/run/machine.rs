@@ -61,10 +61,16 @@ pub struct Machine<'a> {
     pub position: usize,
     /// Values of constants.
     pub evaluated: FxHashMap<(u32, Rc<Substitution>), Val>,
+    /// How many constants are being computed, each for the one before it.
+    pub constants_within: usize,
+    /// How many types are being found out, each for the one before it.
+    pub types_within: std::cell::Cell<usize>,
     /// What is live at the beginning of each block, by body.
     pub live: FxHashMap<u32, Rc<Vec<Vec<bool>>>>,
     /// The functions that drop values of types, as they were found.
     pub drops: RefCell<FxHashMap<Ty, Option<(usize, Substitution)>>>,
+    /// How types lie in memory, where that is known.
+    pub layouts: FxHashMap<Ty, Option<super::layout::Layout>>,
     /// The bodies that paths stand for, as they were found.
     pub functions: RefCell<FxHashMap<FnPath, Option<(usize, Substitution)>>>,
     /// Whether numbers that only a run knows are told apart where they are compared.
@@ -109,8 +115,11 @@ impl<'a> Machine<'a> {
             allocating: false,
             position: 0,
             evaluated: FxHashMap::default(),
+            constants_within: 0,
+            types_within: Default::default(),
             live: FxHashMap::default(),
             drops: RefCell::default(),
+            layouts: FxHashMap::default(),
             functions: RefCell::default(),
             trouble: None,
             tells_apart: false,

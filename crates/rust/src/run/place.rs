@@ -35,9 +35,24 @@ pub fn element(first: &Loc, by: u32) -> Option<Loc> {
     }
 }
 
+/// Types are not found out deeper.
+const MAX_TYPES_WITHIN: usize = 200;
+
 impl Machine<'_> {
     /// Replaces generic parameters.
     pub fn substitute(&self, ty: &Ty, with: &Rc<Substitution>) -> Ty {
+        // A type that is found out by itself stays as it is written.
+        let within = self.types_within.get();
+        if within > MAX_TYPES_WITHIN {
+            return ty.clone();
+        }
+        self.types_within.set(within + 1);
+        let ty = self.substituted(ty, with);
+        self.types_within.set(within);
+        ty
+    }
+
+    fn substituted(&self, ty: &Ty, with: &Rc<Substitution>) -> Ty {
         let all = |tys: &[Ty]| tys.iter().map(|ty| self.substitute(ty, with)).collect();
         let one = |ty: &Ty| Rc::new(self.substitute(ty, with));
         match ty {
@@ -134,6 +149,23 @@ impl Machine<'_> {
             virtual_value: None,
         };
         for step in &place.projection {
+            // The bytes of a text are an array where one of them is asked for.
+            if let Some(Val::Text(text)) = &found.virtual_value
+                && matches!(
+                    step,
+                    Projection::Index(_) | Projection::ConstantIndex(_) | Projection::Subslice(..)
+                )
+            {
+                let Some(object) = self.bytes_of(text) else {
+                    return refuse("a byte of a text that is not known here");
+                };
+                found.virtual_value = None;
+                found.length = None;
+                found.loc = Loc {
+                    object,
+                    path: Vec::new(),
+                };
+            }
             match step {
                 Projection::Deref => {
                     let pointer = match found.virtual_value.take() {
@@ -226,10 +258,32 @@ impl Machine<'_> {
         Ok(found)
     }
 
+    /// The constant that is an array of a text's bytes.
+    fn bytes_of(&mut self, text: &str) -> Option<super::value::ObjectId> {
+        if !super::intrinsics::is_known(text) {
+            return None;
+        }
+        let byte = IntTy {
+            bits: 8,
+            signed: false,
+        };
+        let bytes = text.bytes().map(|b| Val::Int(i128::from(b), byte));
+        Some(self.know.constant(Val::Agg(Rc::new(super::value::Agg {
+            ty: Ty::Array(Rc::new(Ty::Never), Rc::new(Ty::Const(text.len() as i128))),
+            variant: None,
+            fields: bytes.collect(),
+        }))))
+    }
+
     /// How many elements an array or slice has.
     pub fn length(&mut self, state: &State, found: &Found) -> Run<u32> {
         if let Some(length) = found.length {
             return Ok(length);
+        }
+        if let Some(Val::Text(text)) = &found.virtual_value
+            && super::intrinsics::is_known(text)
+        {
+            return Ok(text.len() as u32);
         }
         if let Ty::Array(_, length) = &found.ty
             && let Ty::Const(length) = **length
@@ -362,7 +416,7 @@ impl Machine<'_> {
         back: bool,
         element: &Ty,
     ) -> Run<Val> {
-        let size = self.size_and_align(element, 0).0;
+        let size = self.layout(element, 0)?.map(|found| found.size);
         let moved = match by {
             Val::Int(by, _) if back => Some(-*by),
             Val::Int(by, _) => Some(*by),
@@ -371,11 +425,16 @@ impl Machine<'_> {
         match (pointer, moved) {
             // An address of nothing: it is a number, which a program may compare and take apart.
             (Val::Int(address, _), Some(by)) => {
+                let Some(size) = size else {
+                    return refuse(format!("how many bytes {element} takes"));
+                };
                 let address = *address + by * size as i128;
                 Ok(Val::Int(IntTy::USIZE.wrap(address), IntTy::USIZE))
             }
             // Bytes of something that is no array of them: tags in the low bits of its address.
-            (Val::Ptr(found), Some(by)) if size == 1 && self.room(state, &found.loc).is_none() => {
+            (Val::Ptr(found), Some(by))
+                if size == Some(1) && self.room(state, &found.loc).is_none() =>
+            {
                 match u8::try_from(i128::from(found.tag) + by) {
                     Ok(tag @ 0..=7) if !matches!(found.loc.path.last(), Some(Step::Index(_))) => {
                         Ok(Val::Ptr(Rc::new(Pointer {

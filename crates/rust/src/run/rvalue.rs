@@ -3,7 +3,7 @@
 use super::arith::{self, Computed};
 use super::knowledge::{ObjectKey, Shape};
 use super::machine::Machine;
-use super::need::{Need, Run, refuse};
+use super::need::{Need, Refusal, Run, refuse};
 use super::state::{Code, Frame, State};
 use super::value::{Agg, Loc, ObjectId, Pointer, Step, Val};
 use crate::mir::{BodyKind, Constant, FnPath, IntTy, Place, Rvalue, SourceSpan, Substitution, Ty};
@@ -11,6 +11,9 @@ use std::rc::Rc;
 
 /// Numbers up to this are told apart where a counter is compared with them.
 const MAX_TOLD_APART: i64 = 12;
+
+/// Not more constants are computed for one another.
+const MAX_CONSTANTS_WITHIN: usize = 40;
 
 /// A constant is computed in no more steps than this.
 const MAX_CONSTANT_STEPS: usize = 200_000;
@@ -75,15 +78,10 @@ impl Machine<'_> {
                 self.unary(state, name, &value)
             }
             Rvalue::Nullary(name, ty) => match &**name {
-                "SizeOf" => {
+                "SizeOf" | "AlignOf" => {
                     let generic = self.code(state)?.arguments.clone();
                     let ty = self.substitute(ty, &generic);
-                    Ok(Val::usize(self.size_and_align(&ty, 0).0))
-                }
-                "AlignOf" => {
-                    let generic = self.code(state)?.arguments.clone();
-                    let ty = self.substitute(ty, &generic);
-                    Ok(Val::usize(self.size_and_align(&ty, 0).1))
+                    self.size_or_align(&ty, &**name == "SizeOf")
                 }
                 _ => Ok(Val::bool(false)),
             },
@@ -131,6 +129,16 @@ impl Machine<'_> {
             Rvalue::Closure(ty, _, operands) => {
                 let generic = self.code(state)?.arguments.clone();
                 let ty = self.exact_closure(state, self.substitute(ty, &generic))?;
+                let body = match &ty {
+                    Ty::Closure(place, _) => self.index.closures.get(place),
+                    _ => None,
+                };
+                if body.is_some_and(|&body| self.index.bodies[body].captured() > operands.len()) {
+                    return Err(Need::Refuse(Refusal {
+                        message: "a closure that uses several parts of one variable: the compiler does not say which".to_owned(),
+                        help: Some("put each part into a variable of its own before the closure".to_owned()),
+                    }));
+                }
                 Ok(Val::Agg(Rc::new(Agg {
                     ty,
                     variant: None,
@@ -145,6 +153,10 @@ impl Machine<'_> {
                     .map(|place| self.place(state, place).map(|f| f.ty))
                     .transpose()?;
                 let declared = declared.map(|ty| self.substitute(&ty, &generic));
+                // A function that is put into a variable is printed as a struct without fields would be.
+                if let Some(Ty::FnDef(function)) = &declared {
+                    return Ok(Val::Fn(function.clone(), Rc::default()));
+                }
                 self.aggregate(&path, names, fields, declared)
             }
             Rvalue::ThreadLocal(name) => {
@@ -261,7 +273,8 @@ impl Machine<'_> {
         })))
     }
 
-    fn discriminant(&mut self, state: &State, loc: &Loc) -> Run<Val> {
+    /// The number of the variant that is there.
+    pub fn discriminant(&mut self, state: &State, loc: &Loc) -> Run<Val> {
         if self.know.is_shared(loc.object) {
             return match self.know.shape(loc).cloned() {
                 Some(Shape::Variants(_, variants)) => {
@@ -517,6 +530,17 @@ impl Machine<'_> {
         if kind.starts_with("Transmute") {
             return self.transmute(state, value, ty);
         }
+        // A number as an address, or back: it is one of 64 bits.
+        if kind.contains("Provenance") && matches!(value, Val::Int(..) | Val::Sym(..)) {
+            let to = match ty {
+                Ty::Int(int) => *int,
+                _ => IntTy::USIZE,
+            };
+            return match arith::convert(&value, to) {
+                Some(value) => self.settle(state, value),
+                None => refuse(format!("this value as {ty}")),
+            };
+        }
         // Pointers stay what they are; a pointer to an array becomes one to its first element.
         if let (Val::Ptr(pointer), Ty::Ref(old) | Ty::Ptr(old), Ty::Ref(new) | Ty::Ptr(new)) =
             (&value, from, ty)
@@ -555,6 +579,13 @@ impl Machine<'_> {
                 })))
             }
             Val::Agg(agg) => {
+                // What an `Rc` or `Arc` points to has counts before the array.
+                if let Ty::Adt(path, args) = from
+                    && matches!(args.first(), Some(Ty::Array(..)))
+                    && matches!(super::call::last(path), "Rc" | "Arc" | "Weak")
+                {
+                    return refuse(format!("a {from} as one of a slice"));
+                }
                 let mut fields = agg.fields.clone();
                 if let Some(first) = fields.first_mut() {
                     *first = self.unsize(first.clone(), from)?;
@@ -572,12 +603,71 @@ impl Machine<'_> {
     /// The same bits as another type: wrappers come and go.
     pub fn transmute(&mut self, state: &State, value: Val, ty: &Ty) -> Run<Val> {
         match (value, ty) {
+            // A variant without fields, as its number.
+            (Val::Agg(agg), Ty::Int(int))
+                if agg.fields.is_empty()
+                    && let Some(variant) = agg.variant =>
+            {
+                Ok(Val::Int(int.wrap(i128::from(variant)), *int))
+            }
             (Val::Agg(agg), Ty::Ref(_) | Ty::Ptr(_) | Ty::Int(_))
                 if agg.variant.is_none() && !agg.fields.is_empty() =>
             {
+                // Beside what it holds, a wrapper has only what is empty.
+                let is_empty =
+                    |value: &Val| matches!(value, Val::Agg(agg) if agg.fields.is_empty());
+                let others = agg.fields.iter().skip(1).any(|field| !is_empty(field));
+                if others && matches!(ty, Ty::Int(_)) {
+                    return refuse(format!("the bits of several values as {ty}"));
+                }
                 self.transmute(state, agg.fields[0].clone(), ty)
             }
+            // Numbers of an array are followed as those of one with numbers as wide.
+            (Val::Agg(agg), Ty::Array(element, length)) if matches!(**element, Ty::Int(_)) => {
+                let bits = |ty: &Ty| match ty {
+                    Ty::Int(int) => Some(int.bits),
+                    _ => None,
+                };
+                let as_wide = |value: &Val| match value {
+                    Val::Int(_, int) | Val::Sym(_, int) => Some(int.bits) == bits(element),
+                    Val::Uninit => true,
+                    _ => false,
+                };
+                let is_array = matches!(agg.ty, Ty::Array(..))
+                    && **length == Ty::Const(agg.fields.len() as i128);
+                match agg.fields.as_slice() {
+                    fields if is_array && fields.iter().all(as_wide) => Ok(Val::Agg(agg)),
+                    [only @ Val::Agg(_)] => self.transmute(state, only.clone(), ty),
+                    _ => refuse(format!("the bits of a value as {ty}")),
+                }
+            }
             (value @ Val::Agg(_), _) => Ok(value),
+            // A number as an enum whose variants have no fields.
+            (value @ (Val::Int(..) | Val::Sym(..)), Ty::Adt(path, _))
+                if let Some(variants) = self.index.variants.get(&**path)
+                    && variants.iter().all(|variant| variant.fields.is_empty()) =>
+            {
+                let numbers = self.index.enums.get(&**path).into_iter().flatten();
+                let numbers: Vec<i64> = numbers.map(|v| v.discriminant as i64).collect();
+                let limit = format!("a number as {path} that is none of its variants");
+                let (Val::Int(_, int) | Val::Sym(_, int)) = &value else {
+                    return refuse(format!("the bits of a value as {ty}"));
+                };
+                let of_type = |number: i64| int.wrap(i128::from(number));
+                let kept: Vec<i64> = numbers.iter().map(|n| arith::stored(of_type(*n))).collect();
+                let chosen = self.one_of_or(state, &value, &kept, &limit)?;
+                let found = numbers
+                    .iter()
+                    .find(|n| chosen.known() == Some(of_type(**n)));
+                match found.and_then(|number| i32::try_from(*number).ok()) {
+                    Some(variant) => Ok(Val::Agg(Rc::new(Agg {
+                        ty: ty.clone(),
+                        variant: Some(variant),
+                        fields: Vec::new(),
+                    }))),
+                    None => Err(Need::Fail(limit)),
+                }
+            }
             (value, Ty::Adt(path, _)) if !self.index.enums.contains_key(&**path) => {
                 match self.index.fields.get(&**path).map(Vec::len) {
                     Some(1) => Ok(Val::Agg(Rc::new(Agg {
@@ -723,7 +813,10 @@ impl Machine<'_> {
             && matches!(&**name, "MAX" | "MIN" | "BITS")
             && int.bits <= 64
         {
-            let top = 1i128 << (int.bits - u8::from(int.signed));
+            let top = match *int {
+                IntTy::CHAR => 0x11_0000,
+                int => 1i128 << (int.bits - u8::from(int.signed)),
+            };
             return Ok(match &**name {
                 "MAX" => Val::Int(top - 1, *int),
                 "MIN" => Val::Int(if int.signed { -top } else { 0 }, *int),
@@ -782,13 +875,10 @@ impl Machine<'_> {
             }
         }
         // Constants of types and traits.
-        if let Some((number, generic)) = self.function(&path, &State::default(), &[])
+        if let Some((number, generic)) = self.function(&path, &State::default(), &[])?
             && self.index.bodies[number].kind == BodyKind::Constant
         {
             return self.evaluate(number, Rc::new(generic));
-        }
-        if let Some(value) = self.function_constant(&path) {
-            return Ok(value);
         }
         // A constant in a function of an impl.
         if let Some(((name, _), front)) = path.segments.split_last()
@@ -798,7 +888,7 @@ impl Machine<'_> {
                 qualified: path.qualified.clone(),
                 segments: front.to_vec(),
             };
-            if let Some((number, generic)) = self.function(&parent, &State::default(), &[]) {
+            if let Some((number, generic)) = self.function(&parent, &State::default(), &[])? {
                 let key = format!("{}::{name}", self.index.bodies[number].path);
                 if let Some(&number) = self.index.by_path.get(&key)
                     && self.index.bodies[number].kind == BodyKind::Constant
@@ -811,7 +901,7 @@ impl Machine<'_> {
             }
             let constant =
                 name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
-            if constant && self.function(&path, &State::default(), &[]).is_none() {
+            if constant && self.function(&path, &State::default(), &[])?.is_none() {
                 return refuse(format!(
                     "the constant {plain}, whose value is not known here"
                 ));
@@ -820,31 +910,25 @@ impl Machine<'_> {
         Ok(Val::Fn(path, generic.clone()))
     }
 
-    /// A constant of an impl that is printed as one value.
-    fn function_constant(&self, path: &FnPath) -> Option<Val> {
-        let name = path.name();
-        let suffix = format!(">::{name}");
-        let mut found = self
-            .index
-            .constants
-            .iter()
-            .filter(|(p, _)| p.ends_with(&suffix));
-        let (_, constant) = found.next()?;
-        if found.next().is_some() {
-            return None;
-        }
-        match constant {
-            Constant::Int(value, ty) => Some(Val::Int(*value, *ty)),
-            _ => None,
-        }
-    }
-
     /// Computes a constant, a static's initial value or a promoted constant.
     pub fn evaluate(&mut self, number: usize, generic: Rc<Substitution>) -> Run<Val> {
         let key = (number as u32, generic.clone());
-        if let Some(value) = self.evaluated.get(&key) {
-            return Ok(value.clone());
+        if let Some(value) = self.evaluated.get(&key).cloned() {
+            self.begin_statics(&value, 0)?;
+            return Ok(value);
         }
+        let path = &self.index.bodies[number].path;
+        if self.index.twice.contains(path) {
+            let name = path.rsplit("::").next().unwrap_or(path);
+            return Err(Need::Refuse(Refusal {
+                message: format!("several constants that are called {name}"),
+                help: Some("give each of them a name of its own".to_owned()),
+            }));
+        }
+        if self.constants_within > MAX_CONSTANTS_WITHIN {
+            return refuse("a constant that is computed by too many others");
+        }
+        self.constants_within += 1;
         let before = (self.thread, self.constant, self.initial, self.position);
         (self.thread, self.constant, self.initial) = (u32::MAX, true, false);
         let mut state = State::default();
@@ -859,9 +943,30 @@ impl Machine<'_> {
             )
             .and_then(|()| self.run_constant(&mut state));
         (self.thread, self.constant, self.initial, self.position) = before;
+        self.constants_within -= 1;
         let value = result?;
         self.evaluated.insert(key, value.clone());
         Ok(value)
+    }
+
+    /// Gives the statics that a constant leads to their first values: constants are known from an earlier round, statics begin again.
+    fn begin_statics(&mut self, value: &Val, depth: usize) -> Run<()> {
+        let mut objects = Vec::new();
+        value.for_each(&mut |value| {
+            if let Val::Ptr(pointer) = value {
+                objects.push(pointer.loc.object);
+            }
+        });
+        for object in objects {
+            if depth < MAX_CONSTANTS_WITHIN
+                && let Some(inner) = self.know.constant_value(object).cloned()
+            {
+                self.begin_statics(&inner, depth + 1)?;
+            } else if let ObjectKey::Static(path) = self.know.key(object).clone() {
+                self.static_(&path)?;
+            }
+        }
+        Ok(())
     }
 
     fn run_constant(&mut self, state: &mut State) -> Run<Val> {
