@@ -28,6 +28,8 @@ pub(crate) struct Body<'t, 'a> {
     pub function: lower::Function,
     /// The least and the largest value that each variable can hold.
     pub ranges: Vec<(i64, i64)>,
+    /// Registers that hold pointers, or numbers made of them.
+    pub addresses: HashSet<LocalId>,
     current: BlockId,
     scopes: Vec<HashMap<Rc<str>, Variable>>,
     /// How many names were known to `typeof` where each scope began.
@@ -73,6 +75,7 @@ impl<'t, 'a> Body<'t, 'a> {
                 library: false,
             },
             ranges: Vec::new(),
+            addresses: HashSet::new(),
             current: BlockId(0),
             scopes: vec![HashMap::new()],
             marks: Vec::new(),
@@ -191,6 +194,10 @@ impl<'t, 'a> Body<'t, 'a> {
 
     /// The register holds values of this type only.
     pub fn limit(&mut self, register: LocalId, ty: &Type) {
+        // What `void *` holds may be a number that was handed over.
+        if ty.pointee().is_some_and(|to| !to.is_void()) {
+            self.addresses.insert(register);
+        }
         if let Some(width) = ty.width() {
             self.ranges[register.index()] = match ty.is_pointer() {
                 // Numbers of functions are below 0.
@@ -217,6 +224,11 @@ impl<'t, 'a> Body<'t, 'a> {
     }
 
     pub fn emit(&mut self, action: Action, span: Span) {
+        if let Action::Assign(register, value) = &action
+            && self.is_address(value)
+        {
+            self.addresses.insert(*register);
+        }
         let block = &mut self.function.blocks[self.current.index()];
         block.steps.push(Step { action, span });
     }

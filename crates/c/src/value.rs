@@ -1058,7 +1058,9 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Done<Value> {
         let mut value = self.rvalue(left)?;
-        if is_bytes(&value.ty) && matches!(op, BinaryOp::Add | BinaryOp::Subtract) {
+        let in_bytes =
+            is_bytes(&value.ty) || self.is_address(&value.expr) && !value.ty.is_pointer();
+        if in_bytes && matches!(op, BinaryOp::Add | BinaryOp::Subtract) {
             // A step in bytes is one to a member, as `container_of` makes it, or one in an array of bytes.
             if let Some((ty, path)) = offset_of(right) {
                 let (cells, _) = self.offset(ty, path, span)?;
@@ -1077,7 +1079,10 @@ impl Body<'_, '_> {
             let vague = value.ty.pointee().is_some_and(Type::is_void);
             // How many bytes are between two of them is not known either.
             let view = self.is_view(left)? || pointer && self.is_view(right)?;
-            if vague || view || !pointer && mentions_size(right) {
+            if !value.ty.is_pointer() && mentions_size(right) {
+                return fail(span, MOVED_NUMBER);
+            }
+            if value.ty.is_pointer() && (vague || view || !pointer && mentions_size(right)) {
                 let message = "arithmetic in bytes on pointers to other objects is not supported";
                 return fail(span, message);
             }
@@ -1153,6 +1158,9 @@ impl Body<'_, '_> {
         }
         if let Some(value) = self.pointer_arithmetic(op, &left, &right, span)? {
             return Ok(value);
+        }
+        if matches!(op, Add | Subtract) {
+            self.moves_no_address(&left.expr, &right.expr, span)?;
         }
         let shift = matches!(op, ShiftLeft | ShiftRight);
         let ty = match shift {
@@ -1245,6 +1253,44 @@ impl Body<'_, '_> {
                 let turn = |e| lower::binary(BitXor, e, LangExpr::Const(i64::MIN));
                 lower::binary(op, turn(left), turn(right))
             }
+        }
+    }
+
+    /// Whether the number may be a pointer's, with or without bits that tag it.
+    pub fn is_address(&self, expr: &ValueExpr) -> bool {
+        match expr {
+            LangExpr::Atom(Atom::Local(local)) => self.addresses.contains(local),
+            LangExpr::Atom(Atom::AddressOf(_) | Atom::Object(_)) => true,
+            LangExpr::Binary(BinaryOp::BitAnd, left, right) => {
+                let is_tag = |mask: &ValueExpr| (0..=LARGEST_TAG).contains(&self.range(mask).1);
+                (self.is_address(left) && !is_tag(right))
+                    || (self.is_address(right) && !is_tag(left))
+            }
+            LangExpr::Binary(BinaryOp::Subtract, left, right) => {
+                self.is_address(left) && !self.is_address(right)
+            }
+            LangExpr::Binary(BinaryOp::Add | BinaryOp::BitOr | BinaryOp::BitXor, left, right) => {
+                self.is_address(left) || self.is_address(right)
+            }
+            _ => false,
+        }
+    }
+
+    /// Addresses count cells, not bytes: of one that is kept as a number only its low bits may change.
+    fn moves_no_address(&self, left: &ValueExpr, right: &ValueExpr, span: Span) -> Done<()> {
+        let is_tag = |expr: &ValueExpr| {
+            let (least, most) = self.range(expr);
+            least >= -LARGEST_TAG && most <= LARGEST_TAG
+        };
+        let moved = match (self.is_address(left), self.is_address(right)) {
+            (false, false) => false,
+            (true, false) => !is_tag(right),
+            (false, true) => !is_tag(left),
+            (true, true) => true,
+        };
+        match moved {
+            true => fail(span, MOVED_NUMBER),
+            false => Ok(()),
         }
     }
 
@@ -1423,6 +1469,11 @@ impl Body<'_, '_> {
         Ok(Some(value))
     }
 }
+
+/// The low bits of addresses that a program may use for itself, as a number.
+const LARGEST_TAG: i64 = 7;
+
+const MOVED_NUMBER: &str = "arithmetic with an address that is kept as a number is not followed, but for its low bits: make it a pointer first (`(char *)p + offsetof(…)`, `p + 1`)";
 
 /// By no larger constant is a number divided whose first bit may be set.
 const LARGEST_DIVISOR: i64 = 1 << 61;

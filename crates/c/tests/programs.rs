@@ -114,6 +114,14 @@ fn objects_that_are_looked_at_as_others_are_refused() {
         ),
         ("x = memcmp(&p, &p, sizeof p);", "bytes of objects"),
         (
+            "static long m[4]; long at = (long)m; long *q = (long *)(at + sizeof(long)); x = q == m + 1;",
+            "kept as a number",
+        ),
+        (
+            "static int m[4]; x = (int)((long)&m[3] - (long)&m[1]);",
+            "kept as a number",
+        ),
+        (
             "struct wide { int n; } __attribute__((aligned(64))); x = _Alignof(struct wide);",
             "an alignment",
         ),
