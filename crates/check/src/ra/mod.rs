@@ -173,7 +173,7 @@ fn small_first(
 /// With no more states than this, the program is small enough as it is.
 const FEW_STATES: u64 = 400_000;
 
-/// The same for `drf`, where the proof is little cheaper than the program itself.
+/// The same for `drf` and `observational`, where the proof is little cheaper than the program itself.
 const SOME_STATES: u64 = 1_000_000;
 
 /// No more states of a program that has forgotten values are looked at.
@@ -399,7 +399,7 @@ pub(crate) fn observational(
     let counting = |moves| counting(program, plain, moves, control);
     small_first(
         options,
-        FEW_STATES,
+        SOME_STATES,
         &|options| asked(&woven, options),
         &[counting(true), counting(false), unused],
     )
