@@ -203,7 +203,7 @@ pub fn report(
         Ok(Ok(mut input)) => {
             let asked = choose(Some(&input.program));
             let answer = Arc::new(answer);
-            let begin = Instant::now();
+            // What is left of the time: reading counts, a compiler that runs for it included.
             let search = |program: Program| {
                 let program = Arc::new(program);
                 let searched = Arc::clone(&program);
