@@ -6,9 +6,14 @@
 use web_time::Instant;
 
 use palisade_lang::never::mentions_deadlock;
-use palisade_lang::{Op, Order, Program, RmwAction};
+use palisade_lang::{
+    BinaryOp, Copies, CopyRef, Expr, LabelRef, Op, Order, PointId, Program, RmwAction, StateAtom,
+    Thread, UnaryOp,
+};
 use palisade_memory::c20::updates::{with_fences_as_updates, with_updates_as_fences};
 use palisade_memory::ra_accepts::blocks_end;
+
+use palisade_threads::visit_state_atoms;
 
 use crate::idle::without_idle_locations;
 use crate::open::{Shown, counting_locations, safe_whatever_is_read};
@@ -234,7 +239,7 @@ pub(crate) fn safe_and_ways(
             (Verdict::Violated, _) if is_race(&robust) => raced(robust, Criterion::Safe),
             (Verdict::Violated, sc) => {
                 // What is used of stale values, and only that, can make a difference.
-                let may = !mentions_deadlock(program) && blocks_end(program);
+                let may = !mentions_deadlock(program) && are_whole(program);
                 let mut observed = None;
                 let mut shown = None;
                 if may && sc == Verdict::Holds && may_try(options) {
@@ -273,7 +278,7 @@ pub(crate) fn safe_and_ways(
                 verdict: Verdict::Unknown(why),
                 ..robust
             },
-            (Verdict::Holds, _) => match blocks_end(program) {
+            (Verdict::Holds, _) => match are_whole(program) {
                 true => {
                     as_sc = true;
                     safe_as_under_sc(robust, model)
@@ -295,7 +300,8 @@ pub(crate) fn safe_without_wrapping(
     control: &Control<'_>,
 ) -> Result<Option<Answer>, Refusal> {
     let weak = matches!(options.model, Model::Ra | Model::C20 | Model::Rc11);
-    if !weak || options.criterion != Criterion::Safe || !may_try(options) {
+    let may = may_try(options) && are_whole(program);
+    if !weak || options.criterion != Criterion::Safe || !may {
         return Ok(None);
     }
     let open = counting_locations(program);
@@ -323,6 +329,62 @@ pub(crate) fn safe_without_wrapping(
     Ok(shown
         .filter(|shown| shown.program.bounds.is_empty())
         .map(|shown| shown_safe(shown, total)))
+}
+
+/// Whether blocks count as a whole: each comes to its end, and no `never` looks at memory, or at a thread that may stand inside one, in a state that another
+/// one has moved before. Under SC the block has read the newest values then; elsewhere it may have read old ones, so that even a robust program has states inside
+/// its blocks that SC does not have.
+fn are_whole(program: &Program) -> bool {
+    let has_blocks = |thread: &Thread| thread.points.iter().any(|point| point.atomic);
+    if !program.threads.iter().any(has_blocks) {
+        return true;
+    }
+    let is_outside = |condition: &Expr<StateAtom>| {
+        let mut is_outside = true;
+        visit_state_atoms(std::slice::from_ref(condition), &mut |atom| match atom {
+            StateAtom::At(copy, _) | StateAtom::Register(copy, _)
+                if has_blocks(program.thread(copy.thread)) =>
+            {
+                is_outside &= is_inside(program, condition, *copy) == Some(false);
+            }
+            StateAtom::Memory(_) => is_outside = false,
+            _ => {}
+        });
+        is_outside
+    };
+    let mut conditions = program.nevers.iter().flat_map(|never| &never.conditions);
+    blocks_end(program) && conditions.all(is_outside)
+}
+
+/// What a condition is while the thread that it speaks of stands inside a block, if that is known: not at a label outside.
+fn is_inside(program: &Program, condition: &Expr<StateAtom>, inside: CopyRef) -> Option<bool> {
+    let thread = inside.thread;
+    let is_one = inside.copy.is_some() || program.thread(thread).copies == Copies::One;
+    let is_atomic = |points: &[PointId]| {
+        let points = points.iter();
+        points
+            .clone()
+            .any(|p| program.thread(thread).points[p.index()].atomic)
+    };
+    match condition {
+        Expr::Atom(StateAtom::At(copy, label)) if is_one && *copy == inside => match label {
+            LabelRef::End => Some(false),
+            LabelRef::Label(label) => {
+                let label = &program.thread(thread).labels[label.index()];
+                (!is_atomic(&label.points)).then_some(false)
+            }
+        },
+        Expr::Unary(UnaryOp::Not, operand) => is_inside(program, operand, inside).map(|is| !is),
+        Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+            let decides = *op == BinaryOp::Or;
+            match [left, right].map(|side| is_inside(program, side, inside)) {
+                [Some(is), _] | [_, Some(is)] if is == decides => Some(decides),
+                [Some(_), Some(_)] => Some(!decides),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
 
 /// Whether a proof may be tried and given up. Which walks are made follows from what came out of those before, also for several processes and after a break.
@@ -592,6 +654,26 @@ mod tests {
     }
 
     /// Elsewhere one way shows at least what the definition allows, and the other at most that.
+    /// A `never` that is true only inside a block: a block may begin after a store, and read what was there before.
+    #[test]
+    fn states_inside_blocks_are_not_those_of_sc() {
+        let text = "shared x;
+            thread a { x.store(3, relaxed); }
+            thread b { let r; let s; atomic { r = x; x = r + 1; s = x; } }
+            never a@end && b.s == 1 && !(b@end);";
+        let program = palisade_testkit::program(text);
+        let cancel = std::sync::atomic::AtomicBool::new(false);
+        let control = Control {
+            cancel: &cancel,
+            progress: &|_| {},
+        };
+        for model in [Model::Ra, Model::C20, Model::Rc11] {
+            let options = Options::new(model, Criterion::Safe);
+            let answer = safe_and_ways(&program, &options, &control).map(|a| a.0.verdict);
+            assert_ne!(answer.ok(), Some(Verdict::Holds), "{model:?}");
+        }
+    }
+
     #[test]
     fn views_lie_on_both_sides_of_the_definition_elsewhere() {
         let shape = Shape {
